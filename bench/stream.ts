@@ -94,6 +94,7 @@ export const streaming: Benchmark = {
       title: 'The stream: from markers to cells',
       rows,
       text: '',
+      isDetail: true,
     };
   },
 };

@@ -133,6 +133,11 @@ export class Access implements Grants {
     );
   }
 
+  /** Whether it sees only a part of some collections, so that what its questions cost tells of the other part. */
+  get isPartial(): boolean {
+    return this.#rules.some(({ rows, hide }) => rows !== undefined || hide.length > 0);
+  }
+
   /** The rules, for people. */
   get permissions() {
     return this.#rules.map(({ collections, may, rows }) => ({

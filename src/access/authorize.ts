@@ -36,6 +36,10 @@ class Authorized extends Access {
     return ['*'];
   }
 
+  override get isPartial(): boolean {
+    return true;
+  }
+
   override get isAdmin(): boolean {
     const all = this.#rowsOf('admin', '*');
     return all !== undefined && all.rows === undefined;

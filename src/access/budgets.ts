@@ -72,6 +72,8 @@ interface Taken {
   readonly ceiling: number;
   readonly level: Level;
   readonly enforced: boolean;
+  /** Whether the price is that of things that the principal does not see, too. */
+  readonly isPartial: boolean;
   readonly giveBack: (units: number) => void;
 }
 
@@ -97,7 +99,7 @@ export class Reservation {
   get refusal(): CellportError | undefined {
     const { budget, requested, level, enforced } = this.#taken;
     if (level.taken || !enforced) return undefined;
-    const retryAfterMs = Math.max(1, this.#fillsMs(requested - level.left));
+    const retryAfterMs = Math.max(1, this.#fillsMs(requested - this.#told(level.left, Math.floor)));
     const left = `${Math.floor(this.available)} of ${budget.units} read units a ${budget.per} are left`;
     return new CellportError('THROTTLED', `${left}, and this may take ${Math.ceil(requested)}; retry later`, {
       retryAfterMs,
@@ -108,12 +110,19 @@ export class Reservation {
   get available(): number {
     const { budget, requested, level } = this.#taken;
     const left = level.taken ? level.left + requested - this.#actual : level.left;
-    return Math.max(0, Math.min(budget.units, left));
+    return Math.max(0, Math.min(budget.units, this.#told(left, Math.ceil)));
   }
 
   /** For `extensions.cost`, in read units. */
   get cost() {
-    return { requested: this.#taken.requested, actual: this.#actual, available: this.available };
+    const { requested, isPartial } = this.#taken;
+    return { requested, ...(isPartial ? {} : { actual: this.#actual }), available: this.available };
+  }
+
+  /** What is said to be left: to whoever sees only a part, in hundredths of the budget, so that it counts no marker. */
+  #told(left: number, round: (hundredths: number) => number): number {
+    const { budget, isPartial } = this.#taken;
+    return isPartial ? (round((100 * left) / budget.units) * budget.units) / 100 : left;
   }
 
   /** As in draft-ietf-httpapi-ratelimit-headers-10: what the budget is, and what is left of it. */
@@ -168,7 +177,8 @@ export class Budgets {
   }
 
   /** Takes the read units that an operation may need, see `Reservation`; undefined if its principal has no budget. */
-  async reserve({ budget, principal }: Access, address: string, bound: number): Promise<Reservation | undefined> {
+  async reserve(access: Access, address: string, bound: number): Promise<Reservation | undefined> {
+    const { budget, principal, isPartial } = access;
     if (budget === undefined) return undefined;
     const { buckets, enforced, maxRequestUnits, log } = this.#options;
     const name = nameOf(principal, address);
@@ -179,7 +189,8 @@ export class Budgets {
     const giveBack = (units: number) => {
       buckets.take(name, budget, -units, true).catch((err: unknown) => log.warn({ err }, 'Cannot settle a budget'));
     };
-    return new Reservation({ budget, requested, ceiling: enforced ? most : Infinity, level, enforced, giveBack });
+    const ceiling = enforced ? most : Infinity;
+    return new Reservation({ budget, requested, ceiling, level, enforced, isPartial, giveBack });
   }
 
   /** THROTTLED for a principal that goes on although it is refused: reading its requests would cost others their turn. */

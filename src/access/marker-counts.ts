@@ -12,15 +12,15 @@ const COUNTED_AFTER_MS = 5_000;
 const WRITTEN_AFTER_MS = 10_000;
 const LONGEST_MS = 600_000;
 const SECOND_MS = 1_000;
-const MOST_KNOWN = 1_000;
+const MOST_KNOWN = 2_000;
 
 /**
- * The numbers of markers of collections, for quotas. Stored counts lack an unknown part of what was written lately: within
- * these bounds, this process counts its own writes.
+ * The numbers of markers of collections, and their sizes, for quotas. Stored ones lack an unknown part of what was written
+ * lately: within these bounds, this process counts its own writes.
  */
 export class MarkerCounts {
   readonly #wall: () => number;
-  /** By scope. */
+  /** By what is counted. */
   readonly #known = new LRUCache<string, Known>({ max: MOST_KNOWN });
 
   /** `wall`: milliseconds since 1970. */
@@ -28,10 +28,10 @@ export class MarkerCounts {
     this.#wall = wall;
   }
 
-  /** The number of markers, from a stored count that has everything written until `asOf`, in milliseconds since 1970. */
-  of(scope: string, stored: number, asOf: number): number {
-    const known = this.#known.get(scope) ?? { count: stored, recent: [] };
-    this.#known.set(scope, known);
+  /** The number, from a stored one that has everything written until `asOf`, in milliseconds since 1970. */
+  of(name: string, stored: number, asOf: number): number {
+    const known = this.#known.get(name) ?? { count: stored, recent: [] };
+    this.#known.set(name, known);
     const now = this.#wall();
     const countedAt = ({ at, by }: Known['recent'][number]) => at + COUNTED_AFTER_MS + (by > 0 ? WRITTEN_AFTER_MS : 0);
     known.recent = known.recent.filter((one) => countedAt(one) > asOf && now - one.at < LONGEST_MS);
@@ -42,18 +42,18 @@ export class MarkerCounts {
   }
 
   /**
-   * The number of markers with `wanted` more, which are noted if it is at most `most`; the rest as above. One step, so that
+   * The number with `wanted` more, which are noted if it is at most `most`; the rest as above. One step, so that
    * no others are admitted in between.
    */
-  admit(scope: string, stored: number, asOf: number, wanted: number, most: number): number {
-    const count = this.of(scope, stored, asOf) + wanted;
-    if (count <= most) this.changed(scope, wanted);
+  admit(name: string, stored: number, asOf: number, wanted: number, most: number): number {
+    const count = this.of(name, stored, asOf) + wanted;
+    if (count <= most) this.changed(name, wanted);
     return count;
   }
 
   /** Notes what was or is about to be written. */
-  changed(scope: string, by: number): void {
-    const known = this.#known.get(scope);
+  changed(name: string, by: number): void {
+    const known = this.#known.get(name);
     if (!known || by === 0) return;
     known.count += by;
     const at = this.#wall();

@@ -45,10 +45,10 @@ const budget = fields(
   },
   'must be an object with units and per',
 );
-const QUOTA = 'must be a whole number from 0 to 1,000,000,000';
+const QUOTA = 'must be a whole number from 0 to 1,000,000,000,000';
 const quota = z.int(QUOTA).min(0, QUOTA).max(MOST_OF_A_QUOTA, QUOTA).optional();
 const quotas = fields(
-  { collections: quota, markersPerCollection: quota, bytesPerMarker: quota },
+  { collections: quota, markersPerCollection: quota, bytesPerCollection: quota, bytesPerMarker: quota },
   `must be an object with some of ${QUOTA_NAMES.join(', ')}`,
 );
 const role = z
@@ -66,7 +66,7 @@ const variableName = z.string(VARIABLE).regex(/^[A-Za-z_]\w*$/, VARIABLE);
 
 const JWKS = 'must be an https URL (http on the loopback only), or an object with keys';
 const isSafe = (url: string) =>
-  URL.canParse(url) && /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(new URL(url).href);
+  URL.canParse(url) && /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?\/)/.test(new URL(url).href);
 const jwt = fields(
   {
     jwks: z.union(

@@ -20,7 +20,7 @@ function budget(text: string): Budget {
 }
 
 function quota(text: string, before: Quotas = {}): Quotas {
-  const [, given, most] = /^(\w+)=(\d{1,9})$/.exec(text) ?? [];
+  const [, given, most] = /^(\w+)=(\d{1,12})$/.exec(text) ?? [];
   const name = QUOTA_NAMES.find((known) => known === given);
   if (name !== undefined) return { ...before, [name]: Number(most) };
   throw new InvalidArgumentError(`Expected ${QUOTA_NAMES.join(', ')} and a number, such as collections=20.`);

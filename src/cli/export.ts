@@ -1,27 +1,30 @@
 import { Command, Option } from 'commander';
 
 import { badInput } from '../errors.js';
-import { FILE_FORMATS, formatOf } from '../ingest/read/file-format.js';
+import { EXPORT_FORMATS, exportFormatOf, isTableFormat } from '../ingest/export/export-format.js';
+import { isGzip } from '../ingest/read/gzip.js';
 import type { ExportOptions } from './export/rows.js';
 import { boundsOption, EXIT_CODES } from './session.js';
 
 async function run(options: ExportOptions): Promise<void> {
   const { out, zones, escapeFormulas } = options;
-  const format = options.format ?? (out === undefined ? 'geojson' : formatOf(out));
-  if (zones === true && format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
+  const format = options.format ?? (out === undefined ? 'geojson' : exportFormatOf(out));
+  if (zones === true && format === 'csv') throw badInput('--format', format, 'another than csv for zones');
+  if (isTableFormat(format) && (out === undefined || isGzip(out)))
+    throw badInput('--out', out, `an uncompressed file for ${format}`);
   if (escapeFormulas === true && format !== 'csv') throw badInput('--escape-formulas', format, 'for csv');
   await (await import('./export/rows.js')).exportRows(options, format);
 }
 
 export function exportCommand(): Command {
   return new Command('export')
-    .description('Write the markers or zones of a collection to a file that import can read')
+    .description('Write the markers or zones of a collection to a file')
     .requiredOption('-c, --collection <key>', 'the collection')
-    .option('--zones', 'export zones instead of markers, as GeoJSON or NDJSON')
+    .option('--zones', 'export zones instead of markers, not as CSV')
     .addOption(boundsOption('only rows in this bounding box, in degrees'))
     .addOption(
       new Option('--format <format>', 'format of the file (by the extension of --out, else geojson)').choices(
-        FILE_FORMATS,
+        EXPORT_FORMATS,
       ),
     )
     .option(
@@ -33,7 +36,7 @@ export function exportCommand(): Command {
       'after',
       `
 GeoJSON and NDJSON have one feature per line; CSV has the columns key, lng, lat, name, category, place and properties
-(JSON). Readings and the settings of the collection are not exported. See docs/formats.md.
+(JSON). FlatGeobuf (.fgb) and GeoParquet (.parquet) have a column for each property, and import cannot read them. Readings and the settings of the collection are not exported. See docs/formats.md.
 ${EXIT_CODES}`,
     )
     .action(run);

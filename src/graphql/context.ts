@@ -12,6 +12,7 @@ import type { Collection, SourceStatus } from '../model/collection.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import type { RecentWrite } from '../pages/recent-writes.js';
 import type { MapContext } from '../read/context.js';
+import type { MarkerFormat } from '../read/from-pages/marker-texts.js';
 import { Loaders, type LoaderServices } from '../read/loaders.js';
 import type { TextSearch } from '../search/engine.js';
 import type { Audit } from '../store/access/audit.js';
@@ -79,6 +80,13 @@ export interface Services extends LoaderServices {
   readonly readOnly?: boolean | undefined;
 }
 
+/** A list of markers in a compiled operation that is answered as text: copied from pages, without an object a marker. */
+export interface MarkerList {
+  readonly format: MarkerFormat;
+  /** Number of fields of each marker. */
+  readonly fields: number;
+}
+
 /** Context for resolvers. Each request has its own, so that no client sees data read for another. */
 export interface RequestContext {
   readonly services: Services;
@@ -94,9 +102,9 @@ export interface RequestContext {
   readonly sourceStatus: (collection: Collection) => Promise<SourceStatus>;
   /**
    * Set while compiled code executes the request: it cannot pause within a list, so it sets `tooLong` and gives up at a
-   * long one.
+   * long one. Lists of markers are texts, by number.
    */
-  readonly compiled?: { tooLong: boolean } | undefined;
+  readonly compiled?: { tooLong: boolean; readonly lists: readonly MarkerList[] } | undefined;
 }
 
 /** Whether this process runs the consumer and has not fallen behind, so that its caches see every change at once. */

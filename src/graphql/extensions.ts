@@ -1,3 +1,4 @@
+import type { Reservation } from '../access/budgets.js';
 import type { Bounds } from '../geo/bounds.js';
 import { fromZ, LONGEST_Z, toZ } from '../geo/geohash.js';
 import { lastInCover } from '../geo/zone-cover.js';
@@ -119,7 +120,7 @@ export function asksForNothing(headers: Record<string, unknown>): void {
 interface Executed {
   readonly call: Call;
   /** What it took from the budget of its principal, in read units. */
-  readonly budget?: Readonly<Record<'requested' | 'actual' | 'available', number>> | undefined;
+  readonly budget?: Reservation['cost'] | undefined;
   /** Whether the client may know nothing else. */
   readonly budgetOnly?: boolean;
   readonly keys: Keyspace;

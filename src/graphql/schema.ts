@@ -3,6 +3,7 @@ import { defaultFieldResolver, type GraphQLObjectType, type GraphQLScalarType, t
 
 import type { RequestContext } from './context.js';
 import { boundFields } from './limits/bounded-lists.js';
+import { noteResolvers } from './resolved-by-others.js';
 import { resolvers } from './resolvers/all.js';
 import { SCHEMA } from './schema-text.js';
 
@@ -30,11 +31,13 @@ function guardMutations(schema: GraphQLSchema): void {
 
 /** Builds the schema of schema/*.graphql with its resolvers. Throws if a resolver has no field. */
 export function buildSchema(own: Extension = {}): GraphQLSchema {
+  const theirs = [own.resolvers ?? []].flat();
   const schema = makeExecutableSchema({
     typeDefs: [...SCHEMA, ...[own.typeDefs ?? []].flat()],
-    resolvers: [resolvers, own.resolvers ?? []].flat(),
+    resolvers: [resolvers, ...theirs],
     resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
   });
+  noteResolvers(schema, theirs);
   boundFields(schema);
   guardMutations(schema);
   return schema;

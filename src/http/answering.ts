@@ -10,6 +10,7 @@ import type { Collection } from '../model/collection.js';
 import type { Addresses } from './addresses.js';
 import type { Admit } from './admit.js';
 import { sendEntity } from './entity.js';
+import { varyBy } from './vary.js';
 
 /** An answer, and how to send it. */
 export interface Answer {
@@ -17,7 +18,7 @@ export interface Answer {
   readonly type: string;
   readonly tags?: readonly string[];
   /** Names of headers on which it depends. */
-  readonly vary?: string;
+  readonly vary?: readonly string[];
 }
 
 /** Answers a question of a request that GraphQL does not answer. Throws what refuses it. */
@@ -56,8 +57,7 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
       throw error;
     }
     const { answer, isGuarded, sharedSeconds } = asked.outcome.answer;
-    const vary = [answer.vary, isGuarded ? 'authorization, x-api-key' : undefined].filter(Boolean).join(', ');
-    if (vary !== '') void reply.header('vary', vary);
+    varyBy(reply, ...(answer.vary ?? []), ...(isGuarded ? ['authorization', 'x-api-key'] : []));
     const isForAnyone = headers.authorization === undefined && headers['x-api-key'] === undefined;
     return sendEntity(request, reply, answer.entity, answer.type, { isForAnyone, sharedSeconds, tags: answer.tags });
   };
@@ -65,12 +65,12 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
 
 /** Refuses other methods than GET and HEAD. */
 export function onlyGet(server: FastifyInstance): void {
+  const refuse = async (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.code(405).header('allow', 'GET, HEAD').send();
   for (const url of ['/tiles/*', '/maps/*', '/ogc', '/ogc/*']) {
-    server.route({
-      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-      url,
-      handler: async (_request, reply) => reply.code(405).header('allow', 'GET, HEAD').send(),
-    });
+    const method = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
+    // Before their bodies are looked at.
+    server.route({ method, url, onRequest: refuse, handler: refuse });
   }
 }
 

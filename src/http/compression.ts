@@ -1,6 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+
+import { varyBy } from './vary.js';
 
 type Encoding = 'br' | 'gzip';
 
@@ -43,20 +45,13 @@ export function encodingFor(accepted: string, length: number): Encoding | undefi
   return qualityOf(best) > 0 && qualityOf(best) >= (qualities.get('identity') ?? 0) ? best : undefined;
 }
 
-/** Tells caches that the response depends on what the client accepts. */
-export function varyByEncoding(reply: FastifyReply): void {
-  const vary = [reply.getHeader('vary') ?? []].flat().join(', ');
-  if (!vary.includes('Accept-Encoding'))
-    void reply.header('vary', [vary, 'Accept-Encoding'].filter(Boolean).join(', '));
-}
-
 /** Compresses JSON and HTML sent in one piece, for clients that accept it. */
 export function compressText(server: FastifyInstance): void {
   server.addHook('onSend', async ({ headers }, reply, body) => {
     if (typeof body !== 'string' && !Buffer.isBuffer(body)) return;
     if (body.length < LEAST_BYTES || reply.hasHeader('content-encoding')) return;
     if (!/json|html/.test(String(reply.getHeader('content-type')))) return;
-    varyByEncoding(reply);
+    varyBy(reply, 'Accept-Encoding');
     const encoding = encodingFor(headers['accept-encoding'] ?? '', body.length);
     if (encoding === undefined) return;
     void reply.header('content-encoding', encoding).removeHeader('content-length');

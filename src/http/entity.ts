@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { KeptAnswer } from '../map/tiles/kept-answer.js';
-import { compressed, encodingFor, varyByEncoding } from './compression.js';
+import { compressed, encodingFor } from './compression.js';
+import { varyBy } from './vary.js';
 
 /** How long an answer may be kept, by whom, and the names by which it can be dropped. */
 export interface Caching {
@@ -41,7 +42,7 @@ export async function sendEntity(
 ): Promise<FastifyReply> {
   const encoding = encodingFor(headers['accept-encoding'] ?? '', entity.body.length);
   const etag = `"${entity.hash}${encoding === undefined ? '' : `-${encoding}`}"`;
-  varyByEncoding(reply);
+  varyBy(reply, 'Accept-Encoding');
   void reply.headers({ etag, 'cache-control': cacheControl(caching) });
   if (caching.tags?.length) void reply.header('cache-tag', caching.tags.join(','));
   if (isKnown(etag, headers['if-none-match'])) return reply.code(304).send();

@@ -66,7 +66,9 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
     const body = JSON.stringify({ errors: [refused === undefined ? MASKED : formatted(refused)] });
     // Otherwise the rest of the body would be read as the next request on this connection.
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.header('connection', 'close');
+    // Caches may otherwise keep what is not there for one principal, and tell others.
     return reply
+      .header('cache-control', 'no-store')
       .code(refused === undefined ? 500 : (error.statusCode ?? statusOfCode(refused.code)))
       .type('application/json; charset=utf-8')
       .send(withExtensions(body, request.headers));

@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
-import type { Access } from '../access/access.js';
 import { credentialIn } from '../access/credential.js';
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import { operationIn, type OperationRequest, type OperationResult } from '../graphql/execution/pipeline.js';
 import { only } from '../graphql/execution/subscriptions.js';
-import { statusOfRefusal } from '../graphql/server.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './socket-protocol.js';
@@ -104,13 +102,7 @@ export function addEventStreams(
         return reply.code(403).send({ errors: [formatted(foreignPage(headers))] });
       }
       const credential = credentialIn(headers);
-      let access: Access | undefined;
-      try {
-        access = await graphql.accessOf(credential);
-      } catch (error) {
-        if (!(error instanceof CellportError)) throw error;
-        return reply.code(statusOfRefusal(error)).send({ errors: [formatted(error)] });
-      }
+      const access = await graphql.accessOf(credential);
       // A subscription holds its place until it has started; others do not wait for its end.
       const started = await admit(request, reply, async ({ body, ...caller }) =>
         method === 'GET'

@@ -5,6 +5,7 @@ import type { GraphqlAnswer, GraphqlServer } from '../graphql/server.js';
 import type { Admission, Line } from '../scheduling/admission.js';
 import { kindOf, refusalOf, type Admit, type Admitted } from './admit.js';
 import { foreignPage, isForeignPage, isOwnPage } from './origins.js';
+import { varyBy } from './vary.js';
 
 const searchOf = (url: string) => {
   const start = url.indexOf('?');
@@ -84,8 +85,8 @@ export function addGraphql(
       reply.told = answer.told;
       if (method === 'GET') void reply.header('cache-control', 'no-store');
       for (const [name, value] of answer.headers) {
-        const before = name === 'vary' && reply.hasHeader(name) ? `${String(reply.getHeader(name))}, ` : '';
-        void reply.header(name, before + value);
+        if (name === 'vary') varyBy(reply, ...value.split(', '));
+        else void reply.header(name, value);
       }
       return reply.code(answer.status).send(answer.body);
     },

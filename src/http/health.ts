@@ -113,7 +113,7 @@ export type IsAdmin = (headers: IncomingHttpHeaders) => Promise<boolean>;
 
 /**
  * `/healthz`: 200 while this process runs. `/readyz`: 200 if it can answer queries, else 503 with the reasons. Neither
- * waits in line; however many ask for readiness at once, it is checked once. Only admins see which sources there are.
+ * waits in line; however many ask for readiness at once, it is checked once. Only admins see which collections it is about.
  */
 export function addHealth(server: FastifyInstance, ready: () => Promise<Readiness>, isAdmin: IsAdmin): void {
   let checking: Promise<Readiness> | undefined;
@@ -123,10 +123,13 @@ export function addHealth(server: FastifyInstance, ready: () => Promise<Readines
       checking = undefined;
     });
     const readiness = await checking;
-    const sources = (await isAdmin(headers)) ? readiness.sources : [];
+    const { stream } = readiness;
+    // A reason may name a collection, and a source is one.
+    const gap = stream?.gap ? { ...stream.gap, reason: 'see `cellport doctor`' } : null;
+    const told = (await isAdmin(headers)) ? {} : { sources: [], stream: stream && { ...stream, gap } };
     return reply
       .code(readiness.ready ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ ...readiness, sources });
+      .send({ ...readiness, ...told });
   });
 }

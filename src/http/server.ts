@@ -166,10 +166,11 @@ export function buildHttp(
   // Only JSON is accepted: any page on the web can send forms and plain text without a preflight request.
   server.removeContentTypeParser('text/plain');
   const admission = createAdmission(scheduler, limits.deadlineMs);
-  server.addHook('onRequest', async ({ url, headers, raw }, reply) => {
-    const isAsking = /^\/(graphql|graphql\/stream|tiles|maps|ogc)([/?]|$)/.test(url);
+  server.addHook('onRequest', async ({ routeOptions: { url: route = '' }, headers, raw }, reply) => {
+    const isAsking = /^\/(graphql|tiles|maps|ogc)(\/|$)/.test(route);
     const shows =
-      (headers.authorization ?? headers['x-api-key']) !== undefined && /^\/(metrics|hot-keys|readyz)/.test(url);
+      (headers.authorization ?? headers['x-api-key']) !== undefined &&
+      /^\/(metrics|hot-keys|status|readyz)$/.test(route);
     if (!isAsking && !shows) return undefined;
     const flood = await graphql.floodOf(headers, clients.addressOf(raw));
     if (flood === undefined) return undefined;

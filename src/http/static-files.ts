@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
-import { varyByEncoding } from './compression.js';
+import { varyBy } from './vary.js';
 
 /** A content security policy that allows this server's own files and the given sources. */
 const policy = (also: Partial<Record<'connect' | 'style' | 'font' | 'img', string>>) =>
@@ -86,7 +86,7 @@ interface Folder {
 /** Serves the files of a folder in an encoding that the client accepts; `scripts/precompress.mjs` has written them. */
 function addFiles(server: FastifyInstance, { root, prefix, contentSecurityPolicy }: Folder): void {
   server.addHook('onRequest', async (_request, reply) => {
-    varyByEncoding(reply);
+    varyBy(reply, 'Accept-Encoding');
     void reply.header('content-security-policy', contentSecurityPolicy);
   });
   void server.register(fastifyStatic, {

@@ -63,7 +63,8 @@ export function addTileChanges(
     );
     if (started === undefined) return reply;
     if ('errors' in started) {
-      return reply.code(statusOfCode(started.errors[0]?.extensions?.['code'])).send({ errors: started.errors });
+      const status = statusOfCode(started.errors[0]?.extensions?.['code']);
+      return reply.code(status).header('cache-control', 'no-store').send({ errors: started.errors });
     }
     reply.hijack();
     const events = {

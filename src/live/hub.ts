@@ -20,7 +20,7 @@ import {
   type RecordedReading,
 } from './change.js';
 import { History, type HistoryOptions } from './history.js';
-import { Listeners } from './listeners.js';
+import { Listeners, missedError } from './listeners.js';
 import { Queue, type QueueLimits } from './queue.js';
 
 /** What answers subscriptions. */
@@ -87,12 +87,6 @@ const instant = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 const hasBeenDeleted = (key: string) =>
   new CellportError('NOT_FOUND', `collection ${JSON.stringify(key)} has been deleted`, { collection: key });
-
-const missedError = (reason: string) =>
-  new CellportError(
-    'UNAVAILABLE',
-    `changes may have been missed (${reason}): subscribe again, with \`since\` to get what was missed`,
-  );
 
 /** Receives the records of a stream and emits them to all clients that they concern. It begins without a connection. */
 export class LiveHub implements LiveChanges {

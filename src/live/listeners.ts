@@ -2,6 +2,7 @@ import { CellportError, notFound } from '../errors.js';
 import { canonicalLng, type Area, type Point } from '../geo/bounds.js';
 import { markerId } from '../keys/ids.js';
 import type { Keyspace } from '../keys/keyspace.js';
+import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { Marker } from '../model/marker.js';
 import {
@@ -99,15 +100,11 @@ interface Subject {
   readonly incarnation: string;
 }
 
-/** Does something for one subscription, which alone ends if it cannot be done. */
-function emitTo(queue: Queue<unknown>, emit: () => void): void {
-  try {
-    emit();
-  } catch (error) {
-    if (!(error instanceof CellportError)) throw error;
-    queue.end(error);
-  }
-}
+export const missedError = (reason: string) =>
+  new CellportError(
+    'UNAVAILABLE',
+    `changes may have been missed (${reason}): subscribe again, with \`since\` to get what was missed`,
+  );
 
 const markerKey = ({ scope, key }: { readonly scope: string; readonly key: string }) => `${scope}\n${key}`;
 
@@ -115,27 +112,39 @@ const markerKey = ({ scope, key }: { readonly scope: string; readonly key: strin
 export class Listeners {
   readonly #keys: Keyspace;
   readonly #now: () => number;
+  readonly #log: Log;
   readonly #markers = new Map<string, Watchers<Watcher>>();
   /** Those that wait for readings of a marker. */
   readonly #readings = new Map<string, Map<Queue<RecordedReading>, Subject>>();
   /** With the collections that they follow. */
   readonly #queues = new Map<Queue<unknown>, Collection>();
 
-  constructor({ keys, now }: { readonly keys: Keyspace; readonly now: () => number }) {
+  constructor({ keys, now, log }: { readonly keys: Keyspace; readonly now: () => number; readonly log: Log }) {
     this.#keys = keys;
     this.#now = now;
+    this.#log = log;
+  }
+
+  /** Does something for one subscription, which alone ends if it cannot be done. */
+  #emitTo(queue: Queue<unknown>, emit: () => void): void {
+    try {
+      emit();
+    } catch (err) {
+      if (!(err instanceof CellportError)) this.#log.error({ err }, 'Cannot emit a record of the stream to a client');
+      queue.end(err instanceof CellportError ? err : missedError('a record could not be understood'));
+    }
   }
 
   emitMarker(event: MarkerEvent, bytes: number): void {
     for (const { area, queue, collection, earliest } of this.#markers.get(event.scope)?.near(event) ?? []) {
-      emitTo(queue, () => {
+      this.#emitTo(queue, () => {
         const change = isSince(event, earliest) ? markerChange(this.#keys, event, collection, area) : undefined;
         if (change !== undefined) queue.push(change, bytes);
       });
     }
     for (const [queue, { collection }] of this.#readings.get(markerKey(event)) ?? []) {
       if (collection.grant?.rows === undefined) continue;
-      emitTo(queue, () => {
+      this.#emitTo(queue, () => {
         const stays = event.after !== undefined && hasInRows(this.#keys, event.image, collection);
         // The same error for a marker that is gone and for one that is in the rows of others now.
         if (!stays) throw notFound('marker', markerId(collection.key, event.key));

@@ -1,7 +1,7 @@
-import { addSums, NO_SUMS, type CellSums } from '../geo/cell-sums.js';
+import type { CellSums } from '../geo/cell-sums.js';
 import { PackedSums } from '../geo/packed-cluster.js';
-import type { CellChanges } from '../model/cell-changes.js';
-import { placeOfParent, type CellBlock } from '../model/cell.js';
+import { addTo, type CellChanges } from '../model/cell-changes.js';
+import { cellBlock, placeOfParent, sumsOfBlock, type CellBlock } from '../model/cell.js';
 import { STALE_AFTER_MS } from '../model/limits.js';
 import { FollowedCache, type FillToken } from './followed-cache.js';
 
@@ -16,15 +16,12 @@ const NO_CHILDREN = new PackedSums(new Map());
 /** Identifies a block in the cache. */
 export const blockName = (scope: string, parent: string) => `${scope}\n${parent}`;
 
-/** The children with a batch's changes added; those without markers and sums are omitted. */
-function added(children: CellBlock['children'], deltas: ReadonlyMap<string, CellSums>): CellBlock['children'] {
-  const sums = new Map(children);
-  for (const [child, delta] of deltas) {
-    const sum = addSums(sums.get(child) ?? NO_SUMS, delta);
-    if (sum.count === 0) sums.delete(child);
-    else sums.set(child, sum);
-  }
-  return new PackedSums(sums);
+/** A block with a batch's changes added; children without markers are omitted. */
+function added(block: CellBlock, batch: number, deltas: ReadonlyMap<string, CellSums>): CellBlock {
+  const sums = sumsOfBlock(block);
+  for (const [child, delta] of deltas) addTo(sums, child, delta);
+  const next = cellBlock(block.parent, batch, sums);
+  return { ...next, children: new PackedSums(next.children) };
 }
 
 /** Cell blocks by `blockName`, shared by all requests of a process; empty blocks if none are stored. */
@@ -52,8 +49,7 @@ export class CellCache extends FollowedCache<CellBlock> {
       for (const [parent, deltas] of blocks) {
         // Counts of places are not cached.
         if (placeOfParent(parent) !== undefined) continue;
-        const update = ({ children }: CellBlock) => ({ parent, batch, children: added(children, deltas) });
-        this.changed(blockName(scope, parent), batch, update);
+        this.changed(blockName(scope, parent), batch, (block) => added(block, batch, deltas));
       }
     }
   }

@@ -1,11 +1,12 @@
 import { markerId } from '../keys/ids.js';
+import type { Collection } from '../model/collection.js';
 import { jsonOf } from '../model/json.js';
 import { pickProperties, type MapMarker, type Properties } from '../model/marker.js';
-import { ownBuffer } from '../model/memory.js';
 import type { MapContext } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
+import type { MarkerFormat } from '../read/from-pages/marker-texts.js';
 import { clustersOf, type MapCluster } from './cells/clusters.js';
-import { readContentQuestion, viewportContent } from './content.js';
+import { readContentQuestion, viewportContent, type ViewportContent } from './content.js';
 import type { Viewport } from './viewport.js';
 
 /** An RFC 7946 Feature with a Point. */
@@ -45,24 +46,15 @@ export function markerFeatureText(marker: MapMarker, properties: Properties): st
 export const drawnProperties = ({ complete, mapProperties }: MapMarker, names: readonly string[]): Properties =>
   complete ? mapProperties : pickProperties(mapProperties, names);
 
-/** Features made of markers, and of which properties. */
-const drawn = new WeakMap<MapMarker, { readonly names: string; readonly feature: Buffer }>();
-
 /**
- * Returns a function that makes the Features of a collection's markers with the properties that a map draws, each once
- * while the marker is in memory. While the map properties are changed, markers may have others besides.
+ * The Features of a collection's markers with the properties that a map draws. While the map properties are changed,
+ * markers may have others besides.
  */
-export function featuresOf(mapProperties: readonly string[]): (marker: MapMarker) => Buffer {
-  const all = JSON.stringify(mapProperties);
-  return (marker) => {
-    const names = marker.complete ? '' : all;
-    const known = drawn.get(marker);
-    if (known?.names === names) return known.feature;
-    const feature = ownBuffer(markerFeatureText(marker, drawnProperties(marker, mapProperties)));
-    drawn.set(marker, { names, feature });
-    return feature;
-  };
-}
+export const featureFormat = (mapProperties: readonly string[]): MarkerFormat => ({
+  name: `Feature ${JSON.stringify(mapProperties)}`,
+  lacks: () => false,
+  write: (marker) => markerFeatureText(marker, drawnProperties(marker, mapProperties)),
+});
 
 /** A cluster as a Feature; `cluster: true` distinguishes it from markers. */
 export function clusterFeature({ position, count }: MapCluster): PointFeature {
@@ -85,30 +77,24 @@ export async function viewportFeatures(
   filter?: MarkerFilterInput | null,
 ): Promise<Buffer> {
   const question = await readContentQuestion(context, 'features', collectionKey, limit, filter);
-  const { mode, markers, clusters } = await viewportContent(context, viewport, question);
-  if (mode === 'MARKERS') return collectionOf(markers.map(featuresOf(question.collection.mapProperties)));
-  let fewer: readonly MapCluster[] = clusters;
+  const content = await viewportContent(context, viewport, question);
+  let fewer = content.clusters;
   // At the latest when the world is a single square, only one cluster is left.
   for (let zoom = viewport.zoom - 1; fewer.length > question.limit; zoom--) {
     ({ clusters: fewer } = await clustersOf(context, { ...viewport, zoom }, question));
   }
-  return collectionOf(fewer.map((cluster) => Buffer.from(JSON.stringify(clusterFeature(cluster)))));
+  return contentText(context, { markers: content.markers, clusters: fewer }, question.collection);
 }
 
-const HEAD = Buffer.from('{"type":"FeatureCollection","features":[');
-const TAIL = Buffer.from(']}');
-const COMMA = ','.charCodeAt(0);
-
-/** A FeatureCollection of already serialized features. */
-export function collectionOf(features: readonly Buffer[]): Buffer {
-  const commas = Math.max(0, features.length - 1);
-  const bytes = features.reduce((sum, { length }) => sum + length, HEAD.length + commas + TAIL.length);
-  const text = Buffer.allocUnsafe(bytes);
-  let end = HEAD.copy(text);
-  features.forEach((feature, index) => {
-    if (index > 0) text[end++] = COMMA;
-    end += feature.copy(text, end);
-  });
-  TAIL.copy(text, end);
-  return text;
+/** Markers or clusters of a collection as the JSON of a FeatureCollection. */
+export async function contentText(
+  { loaders, turn }: MapContext,
+  { markers, clusters }: Pick<ViewportContent, 'markers' | 'clusters'>,
+  { mapProperties }: Collection,
+): Promise<Buffer> {
+  const features =
+    markers.length > 0
+      ? await loaders.markerTexts.join(markers, featureFormat(mapProperties), turn)
+      : [Buffer.from(clusters.map((cluster) => JSON.stringify(clusterFeature(cluster))).join())];
+  return Buffer.concat([Buffer.from('{"type":"FeatureCollection","features":['), ...features, Buffer.from(']}')]);
 }

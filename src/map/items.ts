@@ -5,6 +5,7 @@ import { isCounted } from '../model/grant.js';
 import { readInstant } from '../model/instant.js';
 import type { MapMarker, Properties } from '../model/marker.js';
 import { requireCollection, type MapContext } from '../read/context.js';
+import type { MarkerFilterInput } from '../read/filter.js';
 import { collectionBounds, collectionMarkers } from './collection.js';
 import { readOn, type ConnectionArguments } from './connection.js';
 import { drawnProperties, markerFeature, type PointFeature } from './features.js';
@@ -37,6 +38,7 @@ export interface ItemsRequest {
   readonly collection: string;
   /** Four numbers as in `readBbox`, or six with heights, which markers do not have; undefined for everywhere. */
   readonly bbox: string | undefined;
+  readonly filter: MarkerFilterInput | undefined;
   readonly first: number;
   readonly after: string | undefined;
 }
@@ -56,7 +58,7 @@ function flatBbox(text: string): string {
 /** A page of a collection's markers, with the properties that maps draw. Throws BAD_USER_INPUT and NOT_FOUND. */
 export async function readItems(
   context: MapContext,
-  { collection: key, bbox, first, after }: ItemsRequest,
+  { collection: key, bbox, filter, first, after }: ItemsRequest,
   isLate: () => boolean,
 ): Promise<ItemsPage> {
   const bounds = bbox === undefined ? undefined : readBbox(flatBbox(bbox));
@@ -64,8 +66,8 @@ export async function readItems(
   const collection = await requireCollection(context, key);
   const read = (input: ConnectionArguments) =>
     bounds === undefined
-      ? collectionMarkers(wide, collection, input)
-      : viewportMarkers(wide, readViewport({ bounds, zoom: 0 }), key, input);
+      ? collectionMarkers(wide, collection, input, filter)
+      : viewportMarkers(wide, readViewport({ bounds, zoom: 0 }), key, input, filter);
   const forget = () => context.loaders.forget();
   const markers: MapMarker[] = [];
   let next: string | null = after ?? null;

@@ -1,7 +1,7 @@
 import { addSums, isZero, NO_SUMS, type CellSums } from '../geo/cell-sums.js';
-import { PLACE_CHILD, placeOfParent, placeParent } from './cell.js';
+import { PLACE_CHILD, placeOfParent, placeParent, SIZE_CHILD, SIZE_NAME } from './cell.js';
 
-/** Sums by finest stored cell, and counts by place in the form of the parents of blocks. */
+/** Sums by finest stored cell, counts by place in the form of the parents of blocks, and the size as `SIZE_NAME`. */
 export type SumsByName = ReadonlyMap<string, CellSums>;
 
 /** Net changes to the children of blocks, of cells and of places: parent -> child -> amounts to add. */
@@ -42,7 +42,8 @@ export function changedBlocks(finest: SumsByName): BlockChanges {
   for (const [name, sums] of finest) {
     if (isZero(sums)) continue;
     const place = placeOfParent(name);
-    if (place === undefined) cells.set(name, sums);
+    if (name === SIZE_NAME) cells.set(SIZE_CHILD, sums);
+    else if (place === undefined) cells.set(name, sums);
     else for (let names = 1; names <= place.length; names++) addTo(places, placeParent(place.slice(0, names)), sums);
   }
   const changed = [...places].filter(([, sums]) => !isZero(sums));

@@ -12,6 +12,36 @@ export interface CellBlock {
   readonly batch: number;
   /** By the last character of the child's geohash; empty children are omitted. */
   readonly children: ReadonlyMap<string, CellSums>;
+  /** Of the whole collection: see `SIZE_CHILD`. Omitted if nothing is known. */
+  readonly size?: CellSums | undefined;
+}
+
+/**
+ * The child of the block of a whole collection that is no cell: its count is the size of the markers in bytes, and `sumLng`
+ * how many of them were measured. Earlier releases measured none.
+ */
+export const SIZE_CHILD = '$';
+
+/** Under this name, sums of the finest cells and places have the size: earlier releases take it for a place, and skip it. */
+export const SIZE_NAME = '[]';
+
+/** A block with these sums, as far as they count something: later records of the stream subtract the others. */
+export function cellBlock(parent: string, batch: number, sums: ReadonlyMap<string, CellSums>): CellBlock {
+  const some = [...sums].filter(([child, { count }]) => count !== 0 && child !== SIZE_CHILD);
+  const children = some.length === sums.size ? sums : new Map(some);
+  return { parent, batch, children, size: sums.get(SIZE_CHILD) };
+}
+
+/** The sums of a block, its size included. */
+export const sumsOfBlock = ({ children, size }: CellBlock): Map<string, CellSums> =>
+  new Map(size ? [...children, [SIZE_CHILD, size]] : children);
+
+/** The size of all markers in bytes; undefined if some were not measured. `sums` are those of the block of a whole collection. */
+export function measuredBytes(sums: ReadonlyMap<string, CellSums>): number | undefined {
+  let markers = 0;
+  for (const [child, { count }] of sums) if (child !== SIZE_CHILD) markers += count;
+  const { count = 0, sumLng = 0 } = sums.get(SIZE_CHILD) ?? {};
+  return sumLng === markers ? count : undefined;
 }
 
 /**

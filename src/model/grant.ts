@@ -1,4 +1,4 @@
-import type { MapMarker, Marker, Properties } from './marker.js';
+import { withMapProperties, type MapMarker, type Marker, type Properties } from './marker.js';
 
 /** What a principal may do with a collection. `record` is to store readings, `admin` to change the collection itself. */
 export const ACTIONS = ['read', 'write', 'record', 'admin'] as const;
@@ -27,8 +27,14 @@ export interface Grant {
   readonly cursorSecret: Uint8Array;
   /** The largest marker that the principal may write, in bytes; undefined for any. */
   readonly bytesPerMarker?: number | undefined;
-  /** Throws if there is no room for so many new markers. Called before the first of them is written. */
-  readonly admit?: ((created: number) => Promise<void>) | undefined;
+  /** Throws if there is no room for what some writes add. Called before the first of them. */
+  readonly admit?: ((writes: () => readonly GrantedWrite[]) => Promise<void>) | undefined;
+}
+
+/** The item of a marker before and after a write; undefined if it does not exist. */
+export interface GrantedWrite {
+  readonly before: Readonly<Record<string, unknown>> | undefined;
+  readonly after: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Those of some properties that exist for the principal. */
@@ -48,7 +54,7 @@ interface Granted {
 export function withoutHidden<M extends MapMarker>({ grant }: Granted, marker: M): M {
   if (grant === undefined || grant.hidden.size === 0) return marker;
   const mapProperties = shownProperties(grant, marker.mapProperties);
-  if (!('properties' in marker)) return { ...marker, mapProperties };
+  if (!('properties' in marker)) return withMapProperties(marker, mapProperties) as M;
   return { ...marker, mapProperties, properties: shownProperties(grant, marker.properties as Properties) };
 }
 

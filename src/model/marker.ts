@@ -33,6 +33,24 @@ export interface MapMarker {
   readonly place?: Place;
 }
 
+/** A copy of a marker with other map properties. A marker of a page cannot be copied by `...`. */
+export function withMapProperties(marker: MapMarker, mapProperties: Properties): MapMarker {
+  const { collection, key, position, geohash, name, category, mapVersion, complete, expiresAt, place } = marker;
+  return {
+    collection,
+    key,
+    position,
+    geohash,
+    name,
+    category,
+    mapVersion,
+    mapProperties,
+    complete,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(place === undefined ? {} : { place }),
+  };
+}
+
 /** A marker with all its attributes, from its base item. */
 export interface Marker extends MapMarker {
   readonly properties: Properties;

@@ -1,6 +1,6 @@
-/** Collections that one may administer; markers of one collection, whoever created them; the size of one marker in bytes. */
-export const QUOTA_NAMES = ['collections', 'markersPerCollection', 'bytesPerMarker'] as const;
-export const MOST_OF_A_QUOTA = 1e9;
+/** Collections that one may administer; markers of one collection and their bytes, whoever wrote them; those of one marker. */
+export const QUOTA_NAMES = ['collections', 'markersPerCollection', 'bytesPerCollection', 'bytesPerMarker'] as const;
+export const MOST_OF_A_QUOTA = 1e12;
 
 /** For whoever has used up a quota. */
 export const QUOTA_ADVICE = 'delete some, or let its operator raise your quota';

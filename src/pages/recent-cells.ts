@@ -1,6 +1,6 @@
 import type { CellSums } from '../geo/cell-sums.js';
 import { addTo, changedBlocks, type BlockChanges, type SumsByName } from '../model/cell-changes.js';
-import type { CellBlock } from '../model/cell.js';
+import { cellBlock, sumsOfBlock, type CellBlock } from '../model/cell.js';
 
 /** What records of one batch of the stream change. */
 export interface RecentSums {
@@ -76,11 +76,11 @@ export class RecentCells {
     for (const { batch, blocks } of this.#parts) {
       const deltas = batch > block.batch ? blocks.get(block.parent) : undefined;
       if (deltas === undefined) continue;
-      children ??= new Map(block.children);
+      children ??= sumsOfBlock(block);
       for (const [child, sums] of deltas) addTo(children, child, sums);
     }
     if (children === undefined) return block;
-    return { ...block, children: new Map([...children].filter(([, { count }]) => count > 0)) };
+    return cellBlock(block.parent, block.batch, new Map([...children].filter(([, { count }]) => count > 0)));
   }
 
   /** The parents of blocks with changes. */

@@ -23,6 +23,7 @@ import type { Call, Database } from '../store/database.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send } from '../store/request/send.js';
 import { IndexLoader } from './from-index/index-loader.js';
+import type { MarkerTexts } from './from-pages/marker-texts.js';
 import { PageLoader, type PageServices } from './from-pages/page-loader.js';
 import { RecentLoader } from './from-pages/recent-loader.js';
 
@@ -56,6 +57,7 @@ export class Loaders {
   readonly index: IndexLoader;
   readonly keptClusters: LoaderServices['keptClusters'];
   readonly markers: MarkerLoader;
+  readonly markerTexts: MarkerTexts;
   readonly pages: PageLoader;
   readonly places: PlaceLoader;
   readonly recent: RecentLoader;
@@ -68,6 +70,7 @@ export class Loaders {
     const { db, cellCache, collectionCache, geometryCache, pageServices, trust, sourceTrust, limits, now } = services;
     this.keptClusters = services.keptClusters;
     this.figures = services.readFigures;
+    this.markerTexts = pageServices.pageCache.texts;
     this.traced = call.traced;
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(

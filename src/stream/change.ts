@@ -7,6 +7,7 @@ import type { Key, Keyspace } from '../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../keys/place.js';
 import { FINEST_STORED, LONGEST_BLOCK } from '../model/cell.js';
 import type { Place } from '../model/place.js';
+import { markerBytes } from '../store/marker/marker-update.js';
 import type { Contender } from '../store/source/winners.js';
 
 /** An attribute as DynamoDB writes it: its type, then its value. */
@@ -42,13 +43,14 @@ export interface Contention extends Pick<StreamRecord, 'sequence' | 'at'> {
   readonly after: Contender | undefined;
 }
 
-/** What one image of a marker adds to the counts: of its cell, its place, and all that contain them. */
+/** What one image of a marker adds to the counts of its cell, its place, and all that contain them, and to the collection's size. */
 export interface Contribution {
   /** Geohash of the finest stored cell. */
   readonly cell: string;
   readonly sums: CellSums;
   /** Empty if the marker has no place. */
   readonly place: Place;
+  readonly bytes: number;
 }
 
 /** What a record changes. */
@@ -70,7 +72,7 @@ export function isAfter(sequence: string, other: string): boolean {
 /**
  * Identifies the function from images to the counts of cells and places. A batch in progress is folded again after a
  * crash and must give the same result, so change this name whenever you change what an image contributes, or how that is
- * stored.
+ * stored. Sizes are left out: how many markers they are of tells which collections an earlier release has not measured.
  */
 export const DERIVED_FORMAT = `blocks-${LONGEST_BLOCK}.3`;
 
@@ -94,7 +96,7 @@ export function contributionOf(image: WireImage): Contribution | string {
   if (lng === undefined) return 'lng is not a number from -180 to 180';
   const lat = degrees(image['lat'], 90);
   if (lat === undefined) return 'lat is not a number from -90 to 90';
-  return contributionAt(lng, lat, placeOf(image['place']));
+  return contributionAt(lng, lat, placeOf(image['place']), markerBytes(image));
 }
 
 /** The place of the marker in an image; empty if Cellport could not have written it. */
@@ -115,9 +117,9 @@ function placeOf(value: WireValue | undefined): Place {
   }
 }
 
-/** The contribution of a marker at this position and place. */
-export function contributionAt(lng: number, lat: number, place: Place = []): Contribution {
-  return { cell: encode({ lng: canonicalLng(lng), lat }, FINEST_STORED), sums: sumsOf({ lng, lat }), place };
+/** The contribution of a marker at this position and place, with this size. */
+export function contributionAt(lng: number, lat: number, place: Place = [], bytes = 0): Contribution {
+  return { cell: encode({ lng: canonicalLng(lng), lat }, FINEST_STORED), sums: sumsOf({ lng, lat }), place, bytes };
 }
 
 function keyIn({ pk: { S: pk } = {}, sk: { S: sk } = {} }: WireImage): Key | undefined {

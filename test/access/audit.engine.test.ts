@@ -105,7 +105,9 @@ test('commands that change rules and keys are kept, too', async () => {
   };
   expect([key.budget, key.quotas]).toEqual([{ units: 500, per: 'hour' }, { collections: 0 }]);
   const wrong = await runCliHere(['access', 'key', 'create', '--role', 'admin', '--quota', 'markers=2'], settings);
-  expect(wrong.output).toMatch(/markers=2.*Expected collections, markersPerCollection, bytesPerMarker/);
+  expect(wrong.output).toMatch(
+    /markers=2.*Expected collections, markersPerCollection, bytesPerCollection, bytesPerMarker/,
+  );
   await runCliHere(['access', 'key', 'revoke', key.key], settings);
   const stored = await storedOf('cli:');
   expect(stored.map(({ changes }) => JSON.parse(String(changes)) as unknown)).toEqual(

@@ -200,6 +200,10 @@ test('once an address has made up too many keys, no other is looked up, whatever
     '/maps/parks?bbox=9,49,12,57&zoom=6',
     '/ogc',
     '/readyz',
+    // The same under other names.
+    '/%67raphql?query={viewer{name}}',
+    '/%74iles/parks/0/0/0',
+    '/%72eadyz',
   ];
   const statuses = async (sent: Record<string, string>) => {
     const own = { 'apollo-require-preflight': '1', ...sent };

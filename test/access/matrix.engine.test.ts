@@ -153,13 +153,20 @@ const routes = (key: string) => [
   `/ogc/collections/${key}?f=html`,
   `/ogc/collections/${key}/items?bbox=9,49,12,52`,
   `/ogc/collections/${key}/items?limit=5&f=html`,
+  `/ogc/collections/${key}/items?filter=canary='canary'`,
   `/ogc/collections/${key}/items/seen-1`,
+  `/ogc/collections/${key}/queryables`,
+  `/ogc/collections/${key}/tiles`,
+  `/ogc/collections/${key}/tiles/WebMercatorQuad?f=html`,
 ];
 
 describe.each(routes('guarded').map((path, index) => [path, index] as const))('%s', (_path, index) => {
   const get = async (key: string, sent: Record<string, string> = {}) => {
     const answer = await fetch(server.url + (routes(key)[index] ?? ''), { headers: sent });
-    const body = Buffer.from(await answer.arrayBuffer()).toString('latin1');
+    // Links repeat the filter, which names what is hidden.
+    const body = Buffer.from(await answer.arrayBuffer())
+      .toString('latin1')
+      .replaceAll(/\?filter=[^&"]*/g, '');
     const shown = ['cache-control', 'cache-tag', 'etag', 'x-cellport-count', 'content-type'].map((name) =>
       answer.headers.get(name),
     );
@@ -227,6 +234,21 @@ test('a stranger cannot make the server send a tile that it has for others, by i
   const known = { 'if-none-match': own.headers.get('etag') ?? '' };
   const answer = await fetch(`${server.url}/tiles/guarded/0/0/0`, { headers: { ...headers.stranger, ...known } });
   expect(answer.status).toBe(404);
+});
+
+test('no cache keeps what is refused to one principal: others may see it', async () => {
+  const paths = [
+    'tiles/guarded/0/0/0',
+    'maps/guarded?bbox=0,0,1,1&zoom=3',
+    'ogc/collections/guarded',
+    'tiles/guarded/9/9',
+  ];
+  for (const sent of [headers.stranger, { 'x-api-key': 'wrong' }]) {
+    for (const path of [...paths, 'tiles/guarded/changes']) {
+      const answer = await fetch(`${server.url}/${path}`, { headers: sent ?? {} });
+      expect([path, answer.ok, answer.headers.get('cache-control')]).toEqual([path, false, 'no-store']);
+    }
+  }
 });
 
 test('OGC lists only what its reader may read, and has no item outside of the rows', async () => {

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
+import { newCall } from '../../src/store/database.js';
+import { itemBytes } from '../../src/store/request/item-size.js';
+import { send } from '../../src/store/request/send.js';
 import { allItems } from '../stream/support.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, setRules, type Answer, type GuardedServer } from './guarded-server.js';
@@ -13,6 +16,7 @@ const RULES = {
     admin: ALL,
     ten: { rules: ALL, quotas: { markersPerCollection: 10 } },
     twelve: { rules: ALL, quotas: { markersPerCollection: 12, bytesPerMarker: 1_000 } },
+    heavy: { rules: ALL, quotas: { bytesPerCollection: 5_000 } },
     tenant: { rules: OWN, quotas: { collections: 3 } },
     blind: {
       rules: [{ collections: ['*'], may: ['write', 'read'], where: { properties: [{ name: 'of', eq: 'blind' }] } }],
@@ -245,6 +249,74 @@ test('a marker is as large as the quota allows; it may always become smaller', a
   expect(await update('large', 1_400)).toEqual([]);
   expect(await update('small', 10)).toEqual([]);
   expect(await sizes.list()).toEqual(['large', 'ok', 'small', 'too']);
+});
+
+test('markers of a collection have as many bytes as the quota allows; what makes them smaller is never refused', async () => {
+  const bytes = await newCollection('bytes');
+  const [heavy, every] = [bytes.on(await keyOf('heavy')), bytes.on(admin)];
+  const sized = (key: string, length: number) => ({
+    key,
+    position: { lng: 1, lat: 1 },
+    properties: { note: 'x'.repeat(length) },
+  });
+  const stored = async () => {
+    const items = await allItems(db, db.tables.entities);
+    const own = items.filter(
+      ({ pk, sk }) => db.keys.parseMarker({ pk: String(pk), sk: String(sk) })?.scope === 'bytes',
+    );
+    return own.reduce((sum, item) => sum + itemBytes(item), 0);
+  };
+  const room = async () => 5_000 - (await stored());
+  expect(codesOf(await heavy.create([sized('a', 1_000), sized('b', 1_000)]))).toEqual([]);
+  await every.create([sized('c', 1_000)]);
+  // Counted or not: deciding again must not depend on it.
+  for (const wait of [async () => undefined, () => bytes.counted(3)]) {
+    await wait();
+    const { errors } = await heavy.create([sized('d', 300), sized('e', 1_000)]);
+    expect(errors[0]?.extensions).toMatchObject({ code: 'LIMIT_EXCEEDED', field: 'size in bytes of collection bytes' });
+    expect(codesOf(await heavy.upsert([sized('a', 2_500)]))).toEqual(['LIMIT_EXCEEDED']);
+    expect((await bytes.list()).length).toBe(3);
+  }
+  const update = async (key: string, length: number) =>
+    codesOf(
+      await server.ask(
+        'mutation Update($input: UpdateMarkerInput!) { updateMarker(input: $input) { version } }',
+        { input: { id: `marker::bytes::${key}`, properties: sized(key, length).properties } },
+        await keyOf('heavy'),
+      ),
+    );
+  expect(await update('a', 1_001 + (await room()))).toEqual(['LIMIT_EXCEEDED']);
+  // To the last byte: the note is in `properties` only, and versions have one digit.
+  expect(await update('a', 1_000 + (await room()))).toEqual([]);
+  expect(await stored()).toBe(5_000);
+  expect(codesOf(await heavy.createOne('d'))).toEqual(['LIMIT_EXCEEDED']);
+  expect(await update('b', 900)).toEqual([]);
+  expect(codesOf(await heavy.upsert([sized('b', 100), sized('d', 400)]))).toEqual([]);
+  expect(codesOf(await heavy.create([sized('e', 1_000)]))).toEqual(['LIMIT_EXCEEDED']);
+  await heavy.remove(['a']);
+  expect(codesOf(await heavy.create([sized('e', 1_000)]))).toEqual([]);
+  expect(await stored()).toBeLessThanOrEqual(5_000);
+});
+
+test('the size of a collection that a release before has counted is not known, which is said', async () => {
+  const old = await newCollection('old');
+  await old.on(admin).create(markersNamed('a', 3));
+  await old.counted(3);
+  const Key = db.keys.cell('old', '');
+  const UpdateExpression = 'REMOVE #bytes, measured';
+  const names = { '#bytes': 'bytes' };
+  const update = { TableName: db.tables.derived, Key, UpdateExpression, ExpressionAttributeNames: names };
+  await send(db, 'update', update, newCall());
+  const other = await guardedServer(db, RULES);
+  try {
+    const heavy = old.on(await keyOf('heavy'), other);
+    const refused = await heavy.createOne('b');
+    expect(codesOf(refused)).toEqual(['LIMIT_EXCEEDED']);
+    expect(refused.errors[0].message).toMatch(/size in bytes of collection old is unknown.*run `cellport recount`$/);
+    expect(codesOf(await old.on(await keyOf('ten'), other).createOne('b'))).toEqual([]);
+  } finally {
+    await other.close();
+  }
 });
 
 test('who sees only some of the markers is refused without being told how many there are', async () => {

@@ -35,10 +35,10 @@ test.each([
     { markersPerCollections: 5 },
     /^roles\.one\.quotas\.markersPerCollections is unknown; the nearest name is markersPerCollection$/,
   ],
-  [{ collections: -1 }, /^roles\.one\.quotas\.collections must be a whole number from 0 to 1,000,000,000; got -1$/],
+  [{ collections: -1 }, /^roles\.one\.quotas\.collections must be a whole number from 0 to 1,000,000,000,000; got -1$/],
   [{ bytesPerMarker: 1.5 }, /quotas\.bytesPerMarker must be a whole number.*; got 1\.5$/],
   [{ markersPerCollection: '20' }, /quotas\.markersPerCollection must be a whole number.*; got "20"$/],
-  [{ collections: 2e9 }, /quotas\.collections must be .* 1,000,000,000; got 2000000000$/],
+  [{ collections: 2e12 }, /quotas\.collections must be .* 1,000,000,000,000; got 2000000000000$/],
   [20, /^roles\.one\.quotas must be an object with some of collections, .*; got 20$/],
 ])('the fault of quotas %j is named', (quotas, message) => {
   expect(() => readRules(withQuotas(quotas))).toThrow(message);
@@ -64,4 +64,22 @@ test('of each quota the largest of the roles counts, unless a principal has its 
   const own = accessOf(['small', 'large'], { markersPerCollection: 5 });
   expect(own.quotas).toEqual({ collections: 0, markersPerCollection: 5, bytesPerMarker: 1_000 });
   expect(own.fingerprint).not.toBe(accessOf(['small', 'large']).fingerprint);
+});
+
+test('keys of an issuer are read by https, or over the loopback', () => {
+  const read = (jwks: string) => () => readRules({ roles: {}, jwt: { jwks, issuer: 'a', audience: 'b' } });
+  for (const url of [
+    'https://id.example/jwks',
+    'http://localhost/jwks',
+    'http://127.0.0.1:80/',
+    'http://[::1]:8080/jwks',
+  ])
+    expect(read(url)).not.toThrow();
+  for (const url of [
+    'http://id.example/jwks',
+    'http://localhost:80@id.example/',
+    'http://localhost.example/',
+    'file:///keys',
+  ])
+    expect(read(url)).toThrow(/jwks must be an https URL/);
 });

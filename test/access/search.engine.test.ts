@@ -12,14 +12,17 @@ const db = await testDatabase('readable', { stream: true });
 const RULES = {
   roles: {
     anonymous: [{ collections: ['parks', 'shops-*'], may: ['read'] }],
-    driver: [
-      {
-        collections: ['vehicles'],
-        may: ['read'],
-        where: { properties: [{ name: 'fleet', eq: '$fleet' }] },
-        hide: ['margin'],
-      },
-    ],
+    driver: {
+      rules: [
+        {
+          collections: ['vehicles'],
+          may: ['read'],
+          where: { properties: [{ name: 'fleet', eq: '$fleet' }] },
+          hide: ['margin'],
+        },
+      ],
+      budget: { units: 100_000, per: 'day' },
+    },
     both: [
       { collections: ['parks'], may: ['read'] },
       { collections: ['veh*'], may: ['read'], where: { properties: [{ name: 'fleet', eq: '$fleet' }] } },
@@ -133,6 +136,20 @@ test('a hidden property finds nothing, not even by what it changes of other sear
   }
   expect(idsOf(await search('thing note0', north))).toEqual(own);
   expect(idsOf(await search('nor', north))).toEqual(own);
+});
+
+test('what a search costs does not count the markers that are not seen', async () => {
+  const costs = { ...bearer(await createKey(db, { roles: ['driver'], variables: { fleet: 'north' } })) };
+  const told = async (text: string) => {
+    const { data, extensions, headers } = await server.ask(
+      SEARCH,
+      { text, first: 5 },
+      { ...costs, 'x-cellport-cost': '1' },
+    );
+    return [data.search.totalCount, extensions, headers.get('ratelimit')];
+  };
+  // There are ten of others, and none.
+  expect(await told('kiosk')).toEqual(await told('nothing'));
 });
 
 test('names with typos are found however many others match', async () => {

@@ -62,6 +62,7 @@ const URLS = [
   ...['m0', 'm1', 'm2'].map((key) => `/ogc/collections/KEY/items/${key}`),
   '/ogc/collections/KEY/items?limit=200&f=html',
 ];
+const ORIGIN = 'https://maps.example';
 let server: GuardedServer;
 
 /** What a tile has, without the numbers of its features, which are hashes of their IDs, and in one order. */
@@ -79,7 +80,7 @@ beforeAll(async () => {
     const collection = await testCollection(db, made, now);
     expect((await createMarkers(db, collection, list, now, newCall())).failures).toEqual([]);
   }
-  server = await guardedServer(db, RULES);
+  server = await guardedServer(db, RULES, { CELLPORT_ALLOWED_ORIGINS: `https://other.example,${ORIGIN}` });
   const admin = bearer(await createKey(db, { roles: ['admin'] }));
   await vi.waitFor(
     async () => {
@@ -111,5 +112,19 @@ test.each([
     const [seen, told] = [await answer(url, 'mixed', own), await answer(url, like, admin)];
     expect([url, ...seen]).toEqual([url, ...told]);
     expect(JSON.stringify(seen)).not.toMatch(/secret|foreign/);
+  }
+});
+
+test('caches are told of all that an answer depends on: who asks, from which page, and how', async () => {
+  const headers = { ...bearer(await createKey(db, { roles: ['admin'] })), origin: ORIGIN };
+  for (const url of [...URLS, '/graphql?query={viewer{name}}']) {
+    const answer = await fetch(server.url + url.replaceAll('KEY', 'mixed'), { headers });
+    expect([url, answer.headers.get('access-control-allow-origin')]).toEqual([url, ORIGIN]);
+    const named = answer.headers.get('vary')?.toLowerCase().split(', ') ?? [];
+    expect([url, ...named]).toEqual([url, ...new Set(named)]);
+    expect([url, named]).toEqual([
+      url,
+      expect.arrayContaining(url.startsWith('/graphql') ? ['origin'] : ['origin', 'authorization', 'x-api-key']),
+    ]);
   }
 });

@@ -84,7 +84,7 @@ describe('cellport export', () => {
     const wrong: [args: string[], code: number, message: RegExp][] = [
       [['--out', 'places.txt'], 2, /\.geojson.*--format/],
       [['--format', 'csv', '--bounds', '0,10,1,5'], 2, /--bounds.south/],
-      [['--format', 'csv', '--zones'], 2, /geojson or ndjson for zones/],
+      [['--format', 'csv', '--zones'], 2, /another than csv for zones/],
       [['--format', 'csv', '--out', folder], 2, /a file, not a folder/],
       [['--collection', 'nowhere'], 1, /there is no collection nowhere; existing collections: places/],
     ];

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Bounds, Point } from '../../src/geo/bounds.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
-import { featuresOf } from '../../src/map/features.js';
+import { drawnProperties, markerFeatureText } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
-import { pickProperties, type Properties } from '../../src/model/marker.js';
+import { pickProperties, type MapMarker, type Properties } from '../../src/model/marker.js';
 import { OWN_WRITES_MARGIN_MS, ownWrite } from '../../src/read/from-pages/own-writes.js';
 import { Loaders } from '../../src/read/loaders.js';
 import { createServices } from '../../src/server/services.js';
@@ -191,13 +191,13 @@ export class Fleet {
     const viewport = readViewport({ bounds, zoom: 8 });
     const least = random() < 0.5 ? undefined : { name: random() < 0.5 ? 'a' : 'b', gte: 5 };
     const filter = least && { properties: [least] };
-    const feature = featuresOf(collection.mapProperties);
+    const feature = (marker: MapMarker) => markerFeatureText(marker, drawnProperties(marker, collection.mapProperties));
     const found: [string, Properties][] = [];
     for (let after: string | null = null; ;) {
       const input = { first: random() < 0.5 ? 40 : 4_000, after };
       const page = await viewportMarkers(context, viewport, this.#key, input, filter);
       for (const { node } of page.edges) {
-        const { properties } = JSON.parse(feature(node).toString()) as { properties: Properties };
+        const { properties } = JSON.parse(feature(node)) as { properties: Properties };
         found.push([node.key, pickProperties(properties, ['a', 'b', 'c', 'd'])]);
       }
       if (!page.pageInfo.hasNextPage) break;

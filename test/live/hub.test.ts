@@ -359,6 +359,24 @@ test('a change whose rows cannot be told ends the subscription of that principal
   await expect(again.next()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
+test('a rule that throws ends the subscription of its principal alone', async () => {
+  const { hub, record, open } = world();
+  hub.connected();
+  const broken = (): never => {
+    throw new TypeError('a rule is broken');
+  };
+  const grant = {
+    rows: { verdict: broken, passes: broken },
+    hidden: new Set<string>(),
+    cursorSecret: new Uint8Array(32),
+  };
+  const mine = await hub.markerChanges({ collection: { ...parks, grant }, area: undefined, since: undefined });
+  const theirs = await open();
+  for (const key of ['one', 'two']) hub.take(record(key));
+  await expect(mine.next()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await present(theirs, 2)).toEqual(['one', 'two']);
+});
+
 test('a reader that leaves, even while it waits, is forgotten', async () => {
   let ends = 0;
   const queue = new Queue<number>(() => (ends += 1));

@@ -1,13 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 
 import { RecentEvents } from '../../src/live/history.js';
 import { Queue } from '../../src/live/queue.js';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { collectGarbage } from '../support/heap.js';
 
 /** How many objects are still in memory. */
 async function kept(refs: readonly WeakRef<object>[]): Promise<number> {

@@ -1,9 +1,12 @@
 import { request } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
+import { newApiKey } from '../../src/access/api-key.js';
+import { Budgets } from '../../src/access/budgets.js';
 import { readConfig } from '../../src/config.js';
+import { CellportError } from '../../src/errors.js';
 import { silentLog } from '../../src/log.js';
 import { sampled } from '../../src/server/hot-keys.js';
 import { openServer, type Server } from '../../src/server/open-server.js';
@@ -71,6 +74,14 @@ test('without an admin port, all of it is on the public one, for those who may s
   expect(await statusesOf(closed, SHOWN)).toEqual([403, 403, 403]);
   const { url: guarded } = await serve({ CELLPORT_AUTH: 'on' });
   expect(await statusesOf(guarded, SHOWN)).toEqual([403, 403, 403]);
+  // Nor do they look up more made-up keys than anything else.
+  const flooded = vi.spyOn(Budgets.prototype, 'admitStranger').mockImplementation(() => {
+    throw new CellportError('THROTTLED', 'too many');
+  });
+  const headers = { 'x-api-key': newApiKey() };
+  const answers = await Promise.all(SHOWN.map((path) => fetch(guarded + path, { headers })));
+  expect(answers.map(({ status }) => status)).toEqual([429, 429, 429]);
+  flooded.mockRestore();
 });
 
 test('a port in use is named by its setting', async () => {

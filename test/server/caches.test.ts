@@ -12,7 +12,7 @@ import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache, LoadedGeometry } from '../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../src/log.js';
 import { bytesOfClusters } from '../../src/map/cells/kept-clusters.js';
-import { featuresOf } from '../../src/map/features.js';
+import { featureFormat } from '../../src/map/features.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { MapMarker, Properties } from '../../src/model/marker.js';
@@ -71,14 +71,14 @@ const pages = (properties: (n: number) => Properties, perPage: number, entries: 
   entries,
   async fill(count) {
     const cache = new PageCache({ maxBytes: SMALL, trusted: () => true, now });
-    const feature = featuresOf([]);
     for (let n = 0; n < count; n++) {
       const made = each(perPage, (index) => orderedMarker(marker(n * perPage + index, properties(n))));
       const columns = columnsOf(made);
       const entries = entriesOfColumns(columns, 'parks');
       const page = { begin: `u${n}`, end: undefined, round: 0, lost: undefined, entries, columns, bytes: 900 };
       cache.keep(page.begin, page, cache.begin(), 'parks');
-      for (const { marker: drawn, position } of entries) if (position !== '') feature(drawn);
+      const markers = entries.map(({ marker: drawn }) => drawn);
+      await cache.texts.join(markers, featureFormat([]), () => Promise.resolve());
     }
     return cache;
   },

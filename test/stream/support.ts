@@ -1,9 +1,10 @@
 import { afterAll } from 'vitest';
 
 import type { Clock } from '../../src/clock.js';
-import type { CellSums } from '../../src/geo/cell-sums.js';
+import { NO_SUMS, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import { silentLog } from '../../src/log.js';
+import { SIZE_CHILD, sumsOfBlock } from '../../src/model/cell.js';
 import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marker.js';
 import { inBackground } from '../../src/server/background.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
@@ -11,6 +12,7 @@ import { loadStreamState } from '../../src/store/cell/stream-state.js';
 import { newCall, type Database, type Item } from '../../src/store/database.js';
 import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
 import { decodePage } from '../../src/store/page/page-data.js';
+import { itemBytes } from '../../src/store/request/item-size.js';
 import { send } from '../../src/store/request/send.js';
 import { Consumer, type ConsumerOptions } from '../../src/stream/consume/consumer.js';
 import { consumerParts } from '../../src/stream/consume/derived-ports.js';
@@ -69,17 +71,18 @@ export async function storedCells(db: Database): Promise<Record<string, string>>
   const cells = (await allItems(db, db.tables.derived)).flatMap((item) => {
     const cell = db.keys.parseCell({ pk: String(item['pk']), sk: String(item['sk']) });
     const block = cell === undefined ? undefined : blockFromItem(db.keys, item);
-    return [...(block?.children ?? [])].map(
+    return [...(block ? sumsOfBlock(block) : [])].map(
       ([child, sums]) => [`${cell?.scope}/${block?.parent}${child}`, shown(sums)] as const,
     );
   });
   return Object.fromEntries(cells);
 }
 
-/** The same, counted from the markers one by one, for lengths 1 to `longest`. */
+/** The same, counted from the markers one by one, for lengths 1 to `longest`; and the size, under `$`. */
 export async function countedCells(db: Database, longest = 5): Promise<Record<string, string>> {
   const cells = new Map<string, CellSums>();
-  for (const { pk, sk, lng, lat } of await allItems(db, db.tables.entities)) {
+  for (const item of await allItems(db, db.tables.entities)) {
+    const { pk, sk, lng, lat } = item;
     const marker = db.keys.parseMarker({ pk: String(pk), sk: String(sk) });
     if (marker === undefined || typeof lng !== 'number' || typeof lat !== 'number') continue;
     const east = lng === 180 ? -180 : lng;
@@ -93,6 +96,9 @@ export async function countedCells(db: Database, longest = 5): Promise<Record<st
         sumLat: sumLat + Math.round(lat * 1e6),
       });
     }
+    const size = `${marker.scope}/${SIZE_CHILD}`;
+    const { count, sumLng } = cells.get(size) ?? NO_SUMS;
+    cells.set(size, { count: count + itemBytes(item), sumLng: sumLng + 1, sumLat: 0 });
   }
   return Object.fromEntries([...cells].map(([name, sums]) => [name, shown(sums)] as const));
 }

@@ -58,8 +58,11 @@ describe.skipIf(!hasChromium)('the example pages in a browser', async () => {
       const { query, variables } = request.postDataJSON() as { query: string; variables: { zoom: number } };
       if (query.includes('ClientExpand')) seen.isExpanded = true;
       else {
-        const { data } = (await response.json()) as { data: Record<string, { content: Content }> };
-        seen.contents.push(...Object.values(data).map(({ content }) => content));
+        // A page that is closed takes the body of its last response with it.
+        const body = (await response.json().catch(() => undefined)) as
+          { data: Record<string, { content: Content }> } | undefined;
+        if (body === undefined) return;
+        seen.contents.push(...Object.values(body.data).map(({ content }) => content));
         seen.zooms.push(variables.zoom);
       }
     });

@@ -1,11 +1,12 @@
 import { systemClock } from '../../clock.js';
 import { badInput, CellportError } from '../../errors.js';
 import { normalizeBounds, type Area } from '../../geo/bounds.js';
+import { isTableFormat, type ExportFormat } from '../../ingest/export/export-format.js';
 import { writeToFile, writeToStream } from '../../ingest/export/output.js';
 import { hasFewRanges, readMarkers } from '../../ingest/export/read-markers.js';
 import { readZones } from '../../ingest/export/read-zones.js';
 import { writeMarkers, writeZones } from '../../ingest/export/write-format.js';
-import type { FileFormat } from '../../ingest/read/file-format.js';
+import { writeMarkerTable, writeZoneTable } from '../../ingest/export/write-table.js';
 import { isGzip, zipped } from '../../ingest/read/gzip.js';
 import type { Collection } from '../../model/collection.js';
 import { findOccupied } from '../../server/consumer.js';
@@ -21,7 +22,7 @@ export interface ExportOptions {
   readonly collection: string;
   readonly zones?: boolean;
   readonly bounds?: BoundsOption;
-  readonly format?: FileFormat;
+  readonly format?: ExportFormat;
   readonly out?: string;
   readonly escapeFormulas?: boolean;
 }
@@ -89,42 +90,36 @@ class Tally {
   }
 }
 
-/** The file's text, in pieces. */
-async function exportedText(
+/** The file's text or bytes, in pieces. */
+async function exported(
   session: CommandSession,
   collection: Collection,
-  format: FileFormat,
+  format: ExportFormat,
   { zones = false, escapeFormulas = false, bounds }: ExportOptions,
   tally: Tally,
-): Promise<AsyncIterable<string>> {
+): Promise<AsyncIterable<string | Buffer>> {
   const { database, signal } = session;
   const area = areaOf(bounds);
   const call = { ...newCall(signal), unpriced: true };
   if (zones) {
-    if (format === 'csv') throw badInput('--format', format, 'geojson or ndjson for zones');
-    const all = readZones({ database, collection, area, call });
-    return writeZones(
-      format,
-      tally.count(all, () => 1),
-    );
+    if (format === 'csv') throw badInput('--format', format, 'another than csv for zones');
+    const all = tally.count(readZones({ database, collection, area, call }), () => 1);
+    return isTableFormat(format) ? writeZoneTable(format, all) : writeZones(format, all);
   }
   const where = await whereMarkersAre(session, collection, area);
   const onPart = (part: number): void => void (tally.part = part);
-  const all = readMarkers({ database, collection, area, ...where, call, onPart });
-  return writeMarkers(
-    format,
-    tally.count(all, ({ length }) => length),
-    escapeFormulas,
-  );
+  const read = readMarkers({ database, collection, area, ...where, call, onPart });
+  const all = tally.count(read, ({ length }) => length);
+  return isTableFormat(format) ? writeMarkerTable(format, all) : writeMarkers(format, all, escapeFormulas);
 }
 
 /** What a terminal shows of a text: names may have control characters. */
-async function* shownIn(text: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const piece of text) yield printable(piece);
+async function* shownIn(text: AsyncIterable<string | Buffer>): AsyncGenerator<string> {
+  for await (const piece of text) yield printable(String(piece));
 }
 
 /** Writes the markers or zones of a collection to a file or to standard output. */
-export async function exportRows(options: ExportOptions, format: FileFormat): Promise<void> {
+export async function exportRows(options: ExportOptions, format: ExportFormat): Promise<void> {
   const { collection: key, out, zones = false } = options;
   // Throws before the database is opened.
   areaOf(options.bounds);
@@ -136,7 +131,7 @@ export async function exportRows(options: ExportOptions, format: FileFormat): Pr
     await withDatabase(async (session) => {
       const { database, signal, where } = session;
       const collection = await findCollection(database, key, signal);
-      const text = await exportedText(session, collection, format, options, tally);
+      const text = await exported(session, collection, format, options, tally);
       if (out === undefined) await writeToStream(process.stdout, process.stdout.isTTY ? shownIn(text) : text, signal);
       else await writeToFile(out, isGzip(out) ? zipped(text) : text, signal);
       bar?.end();

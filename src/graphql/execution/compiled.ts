@@ -21,6 +21,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { RequestContext } from '../context.js';
 import { fieldsOf } from '../limits/bounded-lists.js';
 import { documentBytes, fragmentsOf } from '../limits/document-limits.js';
+import { withMarkerTexts } from './marker-lists.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -180,9 +181,10 @@ export function compileOperation(
 ): CompiledOperation | undefined {
   if (!isCompilable(schema, document, operation)) return undefined;
   const { calls, document: lifted } = liftArguments(schema, document, operation);
+  const { lists, ...withTexts } = withMarkerTexts(schema, lifted);
   // `debug` is missing in its types.
   const options = { disablingCapturingStackErrors: true, debug: true };
-  const compiled = compileQuery(schema, lifted, operation.name?.value, options);
+  const compiled = compileQuery(withTexts.schema, withTexts.document, operation.name?.value, options);
   if (!isCompiledQuery(compiled)) return undefined;
   const { query, [CODE]: code } = compiled as typeof compiled & { readonly [CODE]: string };
   let answersAreShort = true;
@@ -191,7 +193,7 @@ export function compileOperation(
     async run(context, variables) {
       const values = answersAreShort ? valuesOf(schema, operation, calls, variables) : undefined;
       if (values === undefined) return undefined;
-      const attempt = { tooLong: false };
+      const attempt = { tooLong: false, lists };
       const result = await query(undefined, { ...context, compiled: attempt }, values);
       if (attempt.tooLong) answersAreShort = false;
       // graphql-js counts the objects again when it executes the operation.

@@ -10,30 +10,30 @@ import { formatted } from '../error-format.js';
  * other answer can interfere.
  */
 interface Splicing {
-  current: { readonly mark: string; readonly texts: Buffer[] } | undefined;
+  current: { readonly mark: string; readonly texts: (readonly Buffer[])[] } | undefined;
 }
 
 const MARK_LENGTH = 36;
 
 /** An already serialized JSON value in UTF-8. */
 export class JsonText {
-  readonly bytes: Buffer;
+  readonly #pieces: readonly Buffer[];
   readonly #splicing: Splicing;
 
-  constructor(bytes: Buffer, splicing: Splicing) {
-    this.bytes = bytes;
+  constructor(pieces: readonly Buffer[], splicing: Splicing) {
+    this.#pieces = pieces;
     this.#splicing = splicing;
   }
 
   get text(): string {
-    return this.bytes.toString();
+    return Buffer.concat(this.#pieces).toString();
   }
 
   /** The mark during `stringify`, otherwise the value. */
   toJSON(): unknown {
     const { current } = this.#splicing;
     if (current === undefined) return JSON.parse(this.text);
-    current.texts.push(this.bytes);
+    current.texts.push(this.#pieces);
     return current.mark;
   }
 }
@@ -101,7 +101,7 @@ class Writer {
 
   /** Writes a value that fits into one piece; only the items of a list if `bare`. */
   #piece(value: unknown, { bare = false } = {}): void {
-    const texts: Buffer[] = [];
+    const texts: (readonly Buffer[])[] = [];
     this.#splicing.current = { mark: this.#mark, texts };
     let written: string;
     try {
@@ -116,7 +116,7 @@ class Writer {
       const text = texts[index];
       if (text === undefined) return;
       this.#flush();
-      this.#chunk(text);
+      for (const piece of text) this.#chunk(piece);
     });
   }
 
@@ -209,9 +209,9 @@ export class AnswerWriter {
     this.#maxBytes = maxBytes;
   }
 
-  /** A value for an answer, which may appear anywhere in it, from its JSON in UTF-8. */
-  text(bytes: Buffer): JsonText {
-    return new JsonText(bytes, this.#splicing);
+  /** A value for an answer, which may appear anywhere in it, from the pieces of its JSON in UTF-8. */
+  text(...pieces: readonly Buffer[]): JsonText {
+    return new JsonText(pieces, this.#splicing);
   }
 
   /**

@@ -117,6 +117,10 @@ function paced(items: readonly unknown[], size: number, turn: Turn): readonly un
   });
 }
 
+/** Counts a list of objects that have so many fields each. Throws LIMIT_EXCEEDED. */
+export const chargeList = (work: Work, objects: number, fields: number): void =>
+  work.charge(objects * Math.max(1, Math.ceil(fields / FIELDS_OF_AN_OBJECT)));
+
 /** Wraps a resolver so that the objects of its list are counted, and completed in turns. */
 function bounded(resolve: Resolver): Resolver {
   return async (parent, args, context, info) => {
@@ -127,7 +131,7 @@ function bounded(resolve: Resolver): Resolver {
       (sum, { selectionSet }) => sum + (selectionSet ? fieldsOf(selectionSet, info.fragments) : 0),
       0,
     );
-    work.charge(items.length * Math.max(1, Math.ceil(fields / FIELDS_OF_AN_OBJECT)));
+    chargeList(work, items.length, fields);
     await work.turn();
     const values = items.length * Math.max(1, fields);
     if (!compiled) return values <= STEP ? items : paced(items, Math.ceil(STEP / Math.max(1, fields)), work.turn);

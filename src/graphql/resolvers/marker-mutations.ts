@@ -13,15 +13,17 @@ import { deleteMarker, deleteMarkers } from '../../store/removal/markers.js';
 import type { ConditionalChange } from '../../store/request/conditional-write.js';
 import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
-import { createdWithin } from '../quotas.js';
+import { countWrites, writtenWithin } from '../quotas.js';
 import { referenceOf, storedCollection } from './references.js';
 
 /** Records what was written, so that the next map shows it, and deletions make room, without waiting for the stream. */
 async function noteWrites(
-  { services, map: { keys } }: RequestContext,
+  context: RequestContext,
   collection: Collection,
   writes: readonly ConditionalChange[],
 ): Promise<void> {
+  const { services, map } = context;
+  const { keys } = map;
   const own = writes.flatMap((write) => ownWrite(keys, collection, write) ?? []);
   const scope = keys.scope(collection);
   services.pageServices.ownWrites.add(scope, own);
@@ -29,8 +31,12 @@ async function noteWrites(
   const changed = images.flatMap((image) => mapMarkerFromIndex(keys, image, collection.key) ?? []);
   const ranges = changed.map(({ geohash }) => cellRange(geohash));
   services.changes.changed(scope, ranges);
-  const deleted = writes.filter(({ after }) => after === undefined).length;
-  services.markerCounts.changed(scope, -deleted);
+  // Others were counted when they were admitted.
+  countWrites(
+    context,
+    collection,
+    writes.filter(({ after }) => after === undefined),
+  );
   if (own.length > 0) await services.peers?.wrote(scope, own, ranges);
 }
 
@@ -39,7 +45,7 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createMarker');
     const now = services.now().toISOString();
-    const write = await createdWithin(context, collection, (own) => createMarker(services.db, own, input, now, work));
+    const write = await writtenWithin(context, collection, (own) => createMarker(services.db, own, input, now, work));
     await noteWrites(context, collection, [write]);
     return write.marker;
   },
@@ -48,7 +54,7 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createMarkers');
     const now = services.now().toISOString();
-    const { written, failures } = await createdWithin(context, collection, (own) =>
+    const { written, failures } = await writtenWithin(context, collection, (own) =>
       createMarkers(services.db, own, inputs, now, work),
     );
     await noteWrites(context, collection, written);
@@ -59,7 +65,7 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'upsertMarkers');
     const now = services.now().toISOString();
-    const { written, failures } = await createdWithin(context, collection, (own) =>
+    const { written, failures } = await writtenWithin(context, collection, (own) =>
       upsertMarkers(services.db, own, inputs, now, work),
     );
     await noteWrites(
@@ -75,7 +81,9 @@ export const markerMutations = {
     const { services, work } = context;
     const reference = await referenceOf(context, 'marker', id, 'updateMarker');
     const options = { now: services.now().toISOString(), expectedVersion };
-    const write = await updateMarker(services.db, reference, update, options, work);
+    const write = await writtenWithin(context, reference.collection, (collection) =>
+      updateMarker(services.db, { ...reference, collection }, update, options, work),
+    );
     await noteWrites(context, reference.collection, [write]);
     return withoutHidden(reference.collection, write.marker);
   },

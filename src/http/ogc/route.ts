@@ -3,8 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { badInput } from '../../errors.js';
 import type { RequestContext } from '../../graphql/context.js';
 import { UNIT_BOUNDS } from '../../graphql/limits/unit-bounds.js';
+import { queryables, readCql2 } from '../../map/cql2/filter.js';
 import { checkDatetime, extentOf, MOST_ITEMS, readExtent, readItem, readItems } from '../../map/items.js';
 import { readDigits, readParameters, type Parameters } from '../../map/tiles/request.js';
+import { SCHEME, tileMatrixSet, tileset, TILESETS } from '../../map/tiles/tileset.js';
 import type { Collection } from '../../model/collection.js';
 import { jsonOf } from '../../model/json.js';
 import type { Limits } from '../../model/limits.js';
@@ -14,17 +16,28 @@ import { entityOf } from '../entity.js';
 import { htmlPage, type Document, type Link } from './html.js';
 import { DEFAULT_ITEMS, openApi } from './openapi.js';
 
-const CONFORMANCE = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
+/**
+ * Not the classes of CQL2, of which filters are a part: with these, QGIS and GDAL would send filters that are refused.
+ * TileJSON is no class.
+ */
+const CONFORMANCE = {
+  'ogcapi-features-1': ['core', 'oas30', 'html', 'geojson'],
+  'ogcapi-features-3': ['queryables', 'filter', 'features-filter'],
+  'ogcapi-tiles-1': ['core', 'tileset', 'tilesets-list', 'geodata-tilesets', 'mvt', 'oas30'],
+};
+const QUERYABLES = 'http://www.opengis.net/def/rel/ogc/1.0/queryables';
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 const OPENAPI = 'application/vnd.oai.openapi+json;version=3.0';
 const JSON_TYPE = 'application/json';
 const GEOJSON = 'application/geo+json';
+const SCHEMA = 'application/schema+json';
 const HTML = 'text/html';
 const COLLECTIONS = 100;
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 type Extent = Awaited<ReturnType<typeof extentOf>>;
-type Query = Partial<Record<'bbox' | 'limit' | 'datetime' | 'cursor', string>>;
+const ITEMS_QUERY = ['bbox', 'limit', 'datetime', 'filter', 'filter-lang', 'cursor'] as const;
+type Query = Partial<Record<(typeof ITEMS_QUERY)[number], string>>;
 
 interface Asked {
   readonly context: RequestContext;
@@ -59,14 +72,16 @@ function described(base: string, collection: Collection, { west, south, east, no
       at(url, 'item', JSON_TYPE, title),
       at(itemsUrl(base, id), 'items', GEOJSON, `Markers of ${title}`),
       at(`${itemsUrl(base, id)}?f=html`, 'items', HTML, `Markers of ${title}, for people`),
-      at(tiles, 'describedby', JSON_TYPE, 'Its vector tiles'),
+      at(`${url}/queryables`, QUERYABLES, SCHEMA, 'What a filter can name'),
+      at(`${url}/tiles`, TILESETS, JSON_TYPE, 'Its vector tiles'),
+      at(tiles, 'describedby', JSON_TYPE, 'Its vector tiles as TileJSON'),
     ],
   };
 }
 
 const landing = async ({ base }: Asked): Promise<Document> => ({
   title: 'Cellport',
-  body: { title: 'Cellport', description: 'Markers of collections as OGC API Features' },
+  body: { title: 'Cellport', description: 'Markers of collections as OGC API Features and Tiles' },
   links: [
     at(`${base}/api`, 'service-desc', OPENAPI, 'OpenAPI'),
     at(`${base}/api?f=html`, 'service-doc', HTML, 'OpenAPI, for people'),
@@ -77,7 +92,11 @@ const landing = async ({ base }: Asked): Promise<Document> => ({
 
 const conformance = async (): Promise<Document> => ({
   title: 'Conformance',
-  body: { conformsTo: ['core', 'oas30', 'html', 'geojson'].map((name) => `${CONFORMANCE}/${name}`) },
+  body: {
+    conformsTo: Object.entries(CONFORMANCE).flatMap(([part, names]) =>
+      names.map((name) => `http://www.opengis.net/spec/${part}/1.0/conf/${name}`),
+    ),
+  },
   links: [],
 });
 
@@ -102,6 +121,24 @@ async function collection({ context, base, key }: Asked): Promise<Document> {
   return { title: body.title, body, links: links.slice(1) };
 }
 
+async function tilesets({ context, base, key }: Asked): Promise<Document> {
+  const { layers: _, ...listed } = await tileset(context.map, base, key);
+  return { title: `Tiles of ${listed.title}`, body: { tilesets: [listed] }, links: [upward(base, key)] };
+}
+
+async function oneTileset({ context, base, key }: Asked): Promise<Document> {
+  const { links, ...body } = await tileset(context.map, base, key);
+  return { title: `Tiles of ${body.title}`, body, links: links.slice(1) };
+}
+
+const scheme = async (): Promise<Document> => ({ title: SCHEME, body: tileMatrixSet(), links: [] });
+
+async function filterable({ context, base, key }: Asked): Promise<Document> {
+  const url = `${base}/collections/${encodeURIComponent(key)}/queryables`;
+  const body = await queryables(context.map, key, url);
+  return { title: `Queryables of ${body.title}`, type: SCHEMA, body, links: [] };
+}
+
 /** The limit of a page. One that is too large counts as the largest: OGC allows no error. */
 const limitOf = ({ limit }: Query) =>
   limit === undefined ? DEFAULT_ITEMS : Math.min(MOST_ITEMS, readDigits('limit', limit, 1, Number.MAX_SAFE_INTEGER));
@@ -109,12 +146,12 @@ const limitOf = ({ limit }: Query) =>
 const upward = (base: string, key: string) => at(`${base}/collections/${key}`, 'collection', JSON_TYPE);
 
 async function items({ context, base, key, query }: Asked): Promise<Document> {
-  const { bbox, datetime, cursor: after, limit } = query;
-  if (datetime !== undefined) checkDatetime(datetime);
-  const request = { collection: key, bbox, first: limitOf(query), after };
+  const { cursor: after, ...others } = query;
+  if (others.datetime !== undefined) checkDatetime(others.datetime);
+  const filter = readCql2(others.filter, others['filter-lang']);
+  const request = { collection: key, bbox: others.bbox, filter, first: limitOf(query), after };
   const { features, next } = await readItems(context.map, request, context.work.isLate);
-  const others = Object.entries({ bbox, datetime, limit }).filter(([, value]) => value !== undefined);
-  const search = new URLSearchParams([...(others as [string, string][]), ['cursor', next ?? '']]);
+  const search = new URLSearchParams({ ...others, cursor: next ?? '' });
   return {
     title: `Markers of ${key}`,
     type: GEOJSON,
@@ -132,8 +169,8 @@ async function item({ context, base, key, item: name }: Asked): Promise<Document
   return { title: name, type: GEOJSON, body: { ...feature }, links: [upward(base, key)] };
 }
 
-const api = async ({ base }: Asked): Promise<Document> => {
-  const body = openApi(base);
+const api = async ({ context, base }: Asked): Promise<Document> => {
+  const body = openApi(base, context.access !== undefined);
   return { title: 'OpenAPI', type: OPENAPI, body, links: [] };
 };
 
@@ -155,7 +192,7 @@ async function jsonText({ body, links, features }: Document, { map }: RequestCon
   return `${rest.slice(0, -1)},"features":[${texts.join(',')}]}`;
 }
 
-/** Serves OGC API Features under `/ogc`: core, GeoJSON, HTML and OpenAPI 3.0. Each answer has absolute links. */
+/** Serves OGC API Features and Tiles under `/ogc`. Each answer has absolute links. */
 export function addOgc(server: FastifyInstance, answer: Answering, addresses: Addresses, limits: Limits): void {
   const serve = (
     path: string,
@@ -168,7 +205,8 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
       const isHtml = wantsHtml(f, request.headers.accept);
       const { key = '', item: name = '' } = request.params as { readonly key?: string; readonly item?: string };
       const origin = originOf(request, addresses);
-      const units = field === undefined ? 0 : (UNIT_BOUNDS[field]?.({ first: limitOf(query) }, limits) ?? 0);
+      const units =
+        field === undefined ? 0 : (UNIT_BOUNDS[field]?.({ first: limitOf(query), filter: query.filter }, limits) ?? 0);
       if (isHtml) void reply.header('content-security-policy', POLICY);
       return answer(request, reply, units, async (context) => {
         const base = `${origin}/ogc`;
@@ -181,8 +219,8 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
         };
         const own = [inFormat(isHtml ? 'html' : 'json', 'self'), inFormat(isHtml ? 'json' : 'html', 'alternate')];
         const document = { ...made, links: [...own, ...made.links] };
-        // An OpenAPI document has no links.
-        const isBare = !isHtml && make === api;
+        // An OpenAPI document and a schema have no links.
+        const isBare = !isHtml && (make === api || make === filterable);
         const text = isHtml
           ? htmlPage(document, key, itemsUrl(base, key))
           : await jsonText(isBare ? made : document, context);
@@ -191,7 +229,7 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
           entity: entityOf(Buffer.from(text)),
           type: isHtml ? `${HTML}; charset=utf-8` : type,
           tags,
-          vary: 'accept',
+          vary: ['accept'],
         };
       });
     });
@@ -201,6 +239,10 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
   serve('/api', [], undefined, api);
   serve('/collections', ['cursor'], 'Query.collections', collections);
   serve('/collections/:key', [], 'Collection.bounds', collection);
-  serve('/collections/:key/items', ['bbox', 'limit', 'datetime', 'cursor'], 'Viewport.markers', items);
+  serve('/collections/:key/queryables', [], 'Query.collection', filterable);
+  serve('/collections/:key/tiles', [], 'Query.collection', tilesets);
+  serve(`/collections/:key/tiles/${SCHEME}`, [], 'Query.collection', oneTileset);
+  serve(`/tileMatrixSets/${SCHEME}`, [], undefined, scheme);
+  serve('/collections/:key/items', ITEMS_QUERY, 'Viewport.markers', items);
   serve('/collections/:key/items/:item', [], 'Collection.marker', item);
 }

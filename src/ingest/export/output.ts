@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { badInput } from '../../errors.js';
 
 /** Resolves when the stream has written a piece; rejects with the stream's error or the signal's reason. */
-function writePiece(stream: Writable, piece: string, signal: AbortSignal): Promise<void> {
+function writePiece(stream: Writable, piece: string | Buffer, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
@@ -23,7 +23,7 @@ function writePiece(stream: Writable, piece: string, signal: AbortSignal): Promi
  */
 export async function writeToStream(
   stream: Writable,
-  pieces: AsyncIterable<string>,
+  pieces: AsyncIterable<string | Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
   // The write callback reports errors; without a listener, the error event would also end the process.

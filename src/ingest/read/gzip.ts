@@ -30,8 +30,8 @@ export async function* unzipped(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Compresses text. */
-export function zipped(pieces: AsyncIterable<string>): AsyncIterable<Buffer> {
+/** Compresses text or bytes. */
+export function zipped(pieces: AsyncIterable<string | Buffer>): AsyncIterable<Buffer> {
   return pipeline(pieces, createGzip(), ignore) as AsyncIterable<Buffer>;
 }
 

@@ -17,7 +17,7 @@ export interface TileOptions {
   readonly limit: number;
 }
 
-const DEFAULT_LAYERS: readonly LayerName[] = ['markers', 'clusters'];
+export const DEFAULT_LAYERS: readonly LayerName[] = ['markers', 'clusters'];
 const DEFAULT_LIMIT = 500;
 const MOST_PROPERTIES = 100;
 

@@ -6,7 +6,7 @@ import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
 import { DEFAULT_RADIUS } from '../cells/clusters.js';
 import { viewportContent, type ContentQuestion } from '../content.js';
-import { clusterFeature, collectionOf, featuresOf } from '../features.js';
+import { contentText } from '../features.js';
 import { MAX_ZOOM, MIN_ZOOM, readViewport, type Viewport } from '../viewport.js';
 
 const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i;
@@ -62,7 +62,5 @@ export const areaOfClusters = ({ area, zoom }: Viewport) =>
 
 /** The markers of a viewport, or clusters if there are more than the limit, as the JSON of a FeatureCollection. Throws LIMIT_EXCEEDED. */
 export async function mapFeatures(context: MapContext, viewport: Viewport, question: ContentQuestion): Promise<Buffer> {
-  const { markers, clusters } = await viewportContent(context, viewport, question);
-  const made = clusters.map((cluster) => Buffer.from(JSON.stringify(clusterFeature(cluster))));
-  return collectionOf([...markers.map(featuresOf(question.collection.mapProperties)), ...made]);
+  return contentText(context, await viewportContent(context, viewport, question), question.collection);
 }

@@ -1,9 +1,8 @@
-import { LRUCache } from 'lru-cache';
-
 import { FollowedCache, type FillToken, type FollowedCacheOptions } from '../../loaders/followed-cache.js';
 import { bytesOfText, bytesOfValue } from '../../model/memory.js';
 import { entriesOfColumns, type PageColumns } from '../../store/page/page-data.js';
 import type { StoredPage } from '../../store/page/pages.js';
+import { MarkerTexts } from './marker-texts.js';
 
 /** Identifies a page in the cache. */
 export const pageName = (scope: string, generation: string, begin: string) => `${scope}\n${generation}\n${begin}`;
@@ -11,12 +10,8 @@ export const pageName = (scope: string, generation: string, begin: string) => `$
 const PAGE_BYTES = 600;
 /** Numbers and references of a marker in columns. */
 const MARKER_BYTES = 60;
-/** A marker as an object, with its position in the order of its collection, besides its texts. */
-const OBJECT_BYTES = 600;
-/** Texts and values are there again in the positions of markers and in the Features that are made of them. */
-const COPIES = 2;
-/** The share of the memory that is for pages as objects. */
-const AS_OBJECTS = 1 / 8;
+/** The share of the memory that is for texts of markers. */
+const AS_TEXTS = 1 / 4;
 
 /** A page without the objects of its markers, and its approximate memory in bytes. */
 interface KeptPage extends Omit<StoredPage, 'entries'> {
@@ -32,20 +27,19 @@ function bytesOfColumns([keys, , , names, categories, , , shapes, , values]: Pag
 
 /**
  * Pages by `pageName`, shared by all requests of the process that maintains the pages, in columns: a sixth of the memory of
- * markers as objects. Those that were used last are also kept as objects. A page is dropped when it is written.
+ * markers as objects; and the JSON of their markers. A page is dropped when it is written.
  */
 export class PageCache extends FollowedCache<KeptPage> {
   protected override readonly untrustedMs = 0;
-  readonly #asObjects: LRUCache<string, StoredPage & KeptPage> | undefined;
+  readonly texts: MarkerTexts;
+  readonly #isOn: boolean;
   /** The number of pages that were decoded. */
   decoded = 0;
 
   constructor(options: FollowedCacheOptions) {
-    super({ ...options, maxBytes: options.maxBytes * (1 - AS_OBJECTS) });
-    const sizeCalculation = ({ memory, entries }: StoredPage & KeptPage) =>
-      COPIES * memory + OBJECT_BYTES * entries.length;
-    if (options.maxBytes > 0)
-      this.#asObjects = new LRUCache({ maxSize: options.maxBytes * AS_OBJECTS, sizeCalculation });
+    super({ ...options, maxBytes: options.maxBytes * (1 - AS_TEXTS) });
+    this.#isOn = options.maxBytes > 0;
+    this.texts = new MarkerTexts(options.maxBytes * AS_TEXTS);
   }
 
   protected override bytesOf({ memory }: KeptPage, name: string): number {
@@ -59,32 +53,21 @@ export class PageCache extends FollowedCache<KeptPage> {
   /** A page of a collection, as long as it is current. */
   find(name: string, collection: string): StoredPage | undefined {
     const kept = this.get(name);
-    return kept && this.#withEntries(name, kept, collection);
+    return kept && withEntries(kept, collection);
   }
 
   /** Adds a page found by a read. Returns the newest one that is used, which may be another. */
   keep(name: string, page: StoredPage, token: FillToken, collection: string): StoredPage {
     this.decoded += 1;
-    if (!this.#asObjects) return page;
-    const { entries, ...rest } = page;
+    if (!this.#isOn) return page;
+    const { entries: _, ...rest } = page;
     const given = { ...rest, memory: bytesOfColumns(rest.columns) };
     const newest = this.put(name, given, token);
-    if (newest !== given) return this.#withEntries(name, newest, collection);
-    this.#asObjects.set(name, { ...given, entries });
-    return page;
-  }
-
-  #withEntries(name: string, kept: KeptPage, collection: string): StoredPage {
-    const known = this.#asObjects?.get(name);
-    if (known?.columns === kept.columns) return known;
-    this.decoded += 1;
-    const page = { ...kept, entries: entriesOfColumns(kept.columns, collection) };
-    this.#asObjects?.set(name, page);
-    return page;
-  }
-
-  override clear(): void {
-    super.clear();
-    this.#asObjects?.clear();
+    return newest === given ? page : withEntries(newest, collection);
   }
 }
+
+const withEntries = (kept: KeptPage, collection: string): StoredPage => ({
+  ...kept,
+  entries: entriesOfColumns(kept.columns, collection),
+});

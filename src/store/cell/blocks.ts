@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 
 import type { CellSums } from '../../geo/cell-sums.js';
 import type { Key, Keyspace } from '../../keys/keyspace.js';
-import { placeOfParent, type CellBlock } from '../../model/cell.js';
+import { cellBlock, placeOfParent, type CellBlock } from '../../model/cell.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Call, Database } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batches.js';
@@ -11,7 +11,7 @@ import { REFUSALS, replaceStatement } from '../request/conditional-write.js';
 import { chunks } from '../request/pacing.js';
 import { send } from '../request/send.js';
 import { transactOnce, type Write } from '../request/transact.js';
-import { attributesOfBlock, childrenOfItem, counted } from './cells.js';
+import { attributesOfBlock, childrenOfItem } from './cells.js';
 
 /** Identifies a block: its collection's scope and its parent, for cells or for a place. */
 export interface BlockName {
@@ -80,7 +80,7 @@ export async function getBlocks(
   const blocks = await readBlocks(database, names, consistent, call);
   return parents.map((parent, index) => {
     const { batch = 0, children } = blocks[index] ?? ABSENT_BLOCK;
-    return { parent, batch, children: counted(children) };
+    return cellBlock(parent, batch, children);
   });
 }
 

@@ -1,6 +1,6 @@
 import { isZero, NO_SUMS, type CellSums } from '../../geo/cell-sums.js';
 import type { Keyspace } from '../../keys/keyspace.js';
-import { PLACE_CHILD, placeOfParent, type CellBlock } from '../../model/cell.js';
+import { cellBlock, PLACE_CHILD, placeOfParent, SIZE_CHILD, type CellBlock } from '../../model/cell.js';
 import type { Item } from '../database.js';
 
 /*
@@ -62,8 +62,11 @@ export function attributesOfBlock(
   parent: string,
   children: ReadonlyMap<string, CellSums>,
 ): Readonly<Record<string, unknown>> {
-  const isPlace = placeOfParent(parent) !== undefined;
-  return isPlace ? { n: children.get(PLACE_CHILD)?.count ?? 0 } : { [PACKED]: packSums(children) };
+  if (placeOfParent(parent) !== undefined) return { n: children.get(PLACE_CHILD)?.count ?? 0 };
+  if (parent !== '') return { [PACKED]: packSums(children) };
+  const { count: bytes, sumLng: measured } = children.get(SIZE_CHILD) ?? NO_SUMS;
+  // Not packed: earlier releases would take it for a cell.
+  return { [PACKED]: packSums(new Map([...children].filter(([child]) => child !== SIZE_CHILD))), bytes, measured };
 }
 
 /** The children of a block, from its item. Children whose numbers are all zero are omitted. */
@@ -71,14 +74,10 @@ export function childrenOfItem(item: Item): Map<string, CellSums> {
   const packed = item[PACKED];
   const children = packed instanceof Uint8Array ? unpackSums(packed) : new Map<string, CellSums>();
   if (typeof item['n'] === 'number') children.set(PLACE_CHILD, { ...NO_SUMS, count: item['n'] });
+  const { bytes, measured } = item;
+  if (bytes !== undefined) children.set(SIZE_CHILD, { ...NO_SUMS, count: number(bytes), sumLng: number(measured) });
   for (const [child, sums] of children) if (isZero(sums)) children.delete(child);
   return children;
-}
-
-/** The children with markers: others may have sums, which later records of the stream subtract. */
-export function counted(children: ReadonlyMap<string, CellSums>): ReadonlyMap<string, CellSums> {
-  const some = [...children].filter(([, { count }]) => count !== 0);
-  return some.length === children.size ? children : new Map(some);
 }
 
 /** The block in an item; `b` is its batch. Undefined if the item's key is not that of a block. */
@@ -86,7 +85,7 @@ export function blockFromItem(keys: Keyspace, item: Item): CellBlock | undefined
   const { pk, sk, b } = item;
   const parent = typeof pk === 'string' && typeof sk === 'string' ? keys.parseCell({ pk, sk })?.geohash : undefined;
   if (parent === undefined) return undefined;
-  return { parent, batch: number(b), children: counted(childrenOfItem(item)) };
+  return cellBlock(parent, number(b), childrenOfItem(item));
 }
 
 const number = (value: unknown) => (typeof value === 'number' ? value : 0);

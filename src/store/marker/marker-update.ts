@@ -8,7 +8,7 @@ import type { Collection } from '../../model/collection.js';
 import { hiddenOf, isInRows } from '../../model/grant.js';
 import type { Call, Database, Item } from '../database.js';
 import { changeItem, checkVersion, readItem } from '../request/conditional-write.js';
-import { checkItemSize } from '../request/item-size.js';
+import { checkItemSize, wireBytes } from '../request/item-size.js';
 import { DRAWN_ATTRIBUTES } from '../table/table-definitions.js';
 import {
   checkMarkerBytes,
@@ -38,6 +38,19 @@ const CONTENT_ATTRIBUTES = [
 const GEO_INDEXES = [INDEXES.geoA, INDEXES.geoB] as const;
 /** Everything that a writer derives; entries in a geo index that the collection's layout does not need are removed. */
 const ATTRIBUTES: readonly string[] = [...CONTENT_ATTRIBUTES, ...GEO_ATTRIBUTES];
+const OWN_ATTRIBUTES = ['pk', 'sk', 'mv', 'version', 'createdAt', 'updatedAt', 'life', INDEXES.global.pk];
+/** All that a marker's item has; others may add more. */
+export const MARKER_ATTRIBUTES: readonly string[] = [...OWN_ATTRIBUTES, ...ATTRIBUTES];
+
+/** The size of a marker's item in wire format, in bytes, without what others have added to it. */
+export function markerBytes(image: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>): number {
+  let bytes = 0;
+  for (const name of MARKER_ATTRIBUTES) {
+    const value = image[name];
+    if (value !== undefined) bytes += name.length + wireBytes(value);
+  }
+  return bytes;
+}
 
 /** The item as DynamoDB returns it: without undefined values, and with 0 for -0. */
 const stored = (item: Item): Item => JSON.parse(JSON.stringify(item)) as Item;
@@ -124,7 +137,8 @@ export function requireMarker(database: Database, { collection, key }: MarkerRef
 /**
  * Updates a marker by one conditional write that sets only attributes that differ, index keys included; `now` is RFC 3339
  * in UTC. Raises the version even if nothing differs. Throws NOT_FOUND, BAD_USER_INPUT naming the field, or CONFLICT
- * with the current version if it is not the expected one; LIMIT_EXCEEDED if it grows larger than allowed.
+ * with the current version if it is not the expected one; LIMIT_EXCEEDED if it grows larger than allowed, and what
+ * `Grant.admit` throws.
  */
 export async function updateMarker(
   database: Database,
@@ -138,13 +152,14 @@ export async function updateMarker(
   const change = await changeItem(
     database,
     () => readItem(database, keys.marker(keys.scope(collection), key), call),
-    (current) => {
+    async (current) => {
       const { item } = requireMarker(database, reference, current);
       checkVersion(describeMarker(reference), item, expectedVersion);
       const next = updatedMarkerItem(database, collection, item, update, now);
       // Nor may it leave what the principal may change.
       const { item: updated } = requireMarker(database, reference, next);
       checkMarkerBytes(collection, updated, item);
+      await collection.grant?.admit?.(() => [{ before: item, after: updated }]);
       return { found: item, next: updated };
     },
     call,

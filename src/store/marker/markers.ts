@@ -81,7 +81,7 @@ export async function createMarker(
 ): Promise<MarkerWrite> {
   const draft = draftItem(database, collection, input, now);
   checkMarkerBytes(collection, draft);
-  await collection.grant?.admit?.(1);
+  await collection.grant?.admit?.(() => [{ before: undefined, after: draft }]);
   const [item = draft] = await withKeys(database, collection, [draft], call);
   if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(database, collection, item);
   return created(database, collection, item);
@@ -180,7 +180,7 @@ export async function createMarkers(
     throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers per call`);
   }
   const drafts = draftItems(database, collection, inputs, now, (item) => checkMarkerBytes(collection, item));
-  await collection.grant?.admit?.(drafts.filter(isItem).length);
+  await collection.grant?.admit?.(() => drafts.filter(isItem).map((after) => ({ before: undefined, after })));
   const keyed = (await withKeys(database, collection, drafts.filter(isItem), call)).values();
   const items = drafts.map((draft) => (isItem(draft) ? (keyed.next().value ?? draft) : draft));
   const attempt = independentWrites(call);

@@ -86,7 +86,12 @@ export async function upsertItems(
     const keys = pending.map(({ item }) => ({ pk: String(item['pk']), sk: String(item['sk']) }));
     const found = await attempt(() => batchGet(database, table, keys, call, { consistent: true }));
     const missing = pending.filter((_, at) => found[at] === undefined);
-    await admit?.(missing.length);
+    await admit?.(() =>
+      pending.map(({ item }, at) => {
+        const before = found[at];
+        return { before, after: (before && replacedMarkerItem(before, item)) ?? before ?? item };
+      }),
+    );
     if (check) for (const [at, { item }] of pending.entries()) check(item, found[at]);
     await createTogether(missing);
     await mapConcurrently(pending, WRITES_AT_A_TIME, ({ item, index }, at) => settle(item, index, found[at]));

@@ -1,8 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
+import type { Point } from '../../geo/bounds.js';
 import { encode, LONGEST_Z } from '../../geo/geohash.js';
 import { jsonOf } from '../../model/json.js';
-import type { Properties } from '../../model/marker.js';
+import { withMapProperties, type MapMarker, type Properties } from '../../model/marker.js';
 import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
 import type { PackOptions } from '../../pages/pack.js';
 
@@ -124,29 +125,87 @@ export function columnsOfPage(data: Uint8Array): PageColumns | undefined {
   return [keys, lngs, lats, names, categories.map((category) => known.get(category) ?? null), ...rest];
 }
 
-/** The markers of a page of this collection, in order. */
-export function entriesOfColumns(columns: PageColumns, collection: string): OrderedMarker[] {
-  const [keys, lngs, lats, names, categories, versions, complete, shapes, shapeOf, values, expiries = []] = columns;
-  const properties = propertiesOf({ shapes, shapeOf, values });
-  return keys.map((key, index): OrderedMarker => {
-    const position = { lng: lngs[index] ?? 0, lat: lats[index] ?? 0 };
-    return orderedMarker({
-      collection,
-      key,
-      position,
-      geohash: encode(position, LONGEST_Z),
-      name: names[index] ?? null,
-      category: categories[index] ?? null,
-      mapVersion: versions[index] ?? 0,
-      mapProperties: properties[index] ?? {},
-      complete: complete[index] === 1,
-      ...(typeof expiries[index] === 'number' ? { expiresAt: expiries[index] } : {}),
-    });
-  });
+/** A page's columns and collection, and what its markers have been decoded to together. */
+class DecodedPage {
+  readonly columns: PageColumns;
+  readonly collection: string;
+  #properties: readonly Properties[] | undefined;
+
+  constructor(columns: PageColumns, collection: string) {
+    this.columns = columns;
+    this.collection = collection;
+  }
+
+  get properties(): readonly Properties[] {
+    const [, , , , , , , shapes, shapeOf, values] = this.columns;
+    this.#properties ??= propertiesOf({ shapes, shapeOf, values });
+    return this.#properties;
+  }
 }
 
-/** Decodes the entries of a page of this collection, in order; undefined if the data has another format. */
+/** A marker of a page, decoded as far as it is needed: maps read many, of which answers have the text already. */
+export class PageMarker implements MapMarker {
+  readonly page: DecodedPage;
+  /** Its number in the page. */
+  readonly index: number;
+  declare readonly expiresAt?: number;
+  #geohash: string | undefined;
+
+  constructor(page: DecodedPage, index: number) {
+    this.page = page;
+    this.index = index;
+    const expiry = page.columns[10]?.[index];
+    if (typeof expiry === 'number') this.expiresAt = expiry;
+  }
+
+  get collection(): string {
+    return this.page.collection;
+  }
+
+  get key(): string {
+    return this.page.columns[0][this.index] ?? '';
+  }
+
+  get position(): Point {
+    const [, lngs, lats] = this.page.columns;
+    return { lng: lngs[this.index] ?? 0, lat: lats[this.index] ?? 0 };
+  }
+
+  get geohash(): string {
+    this.#geohash ??= encode(this.position, LONGEST_Z);
+    return this.#geohash;
+  }
+
+  get name(): string | null {
+    return this.page.columns[3][this.index] ?? null;
+  }
+
+  get category(): string | null {
+    return this.page.columns[4][this.index] ?? null;
+  }
+
+  get mapVersion(): number {
+    return this.page.columns[5][this.index] ?? 0;
+  }
+
+  get mapProperties(): Properties {
+    return this.page.properties[this.index] ?? {};
+  }
+
+  get complete(): boolean {
+    return this.page.columns[6][this.index] === 1;
+  }
+}
+
+/** The markers of a page of this collection, in order. */
+export function entriesOfColumns(columns: PageColumns, collection: string): OrderedMarker[] {
+  const page = new DecodedPage(columns, collection);
+  return columns[0].map((_, index) => orderedMarker(new PageMarker(page, index)));
+}
+
+/** Decodes the entries of a page of this collection to plain objects; undefined if the data has another format. */
 export function decodePage(data: Uint8Array, collection: string): OrderedMarker[] | undefined {
   const columns = columnsOfPage(data);
-  return columns && entriesOfColumns(columns, collection);
+  const entries = columns && entriesOfColumns(columns, collection);
+  return entries?.map(({ marker }) => orderedMarker(withMapProperties(marker, marker.mapProperties)));
 }

@@ -126,6 +126,12 @@ export async function changeOnce(
   }
 }
 
+/** An item, and what is to become of it: see `changeItem`. */
+interface Decision {
+  readonly found: Item;
+  readonly next: Item | undefined;
+}
+
 /**
  * Changes one item of the entities table with a read and one conditional write that sets only the differences. `decide`
  * receives the item and returns its next state, the item itself to leave it, or undefined to delete it; it throws if
@@ -135,12 +141,12 @@ export async function changeOnce(
 export async function changeItem(
   database: Database,
   read: () => Promise<Item | undefined>,
-  decide: (found: Item | undefined) => { readonly found: Item; readonly next: Item | undefined },
+  decide: (found: Item | undefined) => Decision | Promise<Decision>,
   call: Call,
 ): Promise<ConditionalChange> {
   let current = await read();
   async function decideAndWrite(): Promise<ConditionalChange> {
-    const { found, next } = decide(current);
+    const { found, next } = await decide(current);
     if (next === found) return { before: found, after: found };
     const outcome = await changeOnce(database, found, next, call);
     if ('done' in outcome) return { before: found, after: outcome.done };

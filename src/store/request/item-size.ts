@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.js';
-import { storedName } from './wire.js';
+import { storedName, type WireMap } from './wire.js';
 
 /** DynamoDB's limit of one item, attribute names included. */
 export const MAX_ITEM_BYTES = 400 * 1024;
@@ -32,6 +32,19 @@ export function valueBytes(value: unknown): number {
     );
   }
   return 1;
+}
+
+/** The same of a value in wire format, of those that JSON has. In streams of DynamoDB Local, an empty map has no type. */
+export function wireBytes(wire: WireMap[string]): number {
+  const { S, N, L, M } = wire;
+  if (S !== undefined) return Buffer.byteLength(S as string);
+  if (N !== undefined) return numberBytes(Number(N));
+  if (L !== undefined) return (L as readonly WireMap[string][]).reduce((sum, each) => sum + 1 + wireBytes(each), 3);
+  if (M === undefined) return 'BOOL' in wire || 'NULL' in wire ? 1 : 3;
+  return Object.entries(M as WireMap).reduce(
+    (sum, [name, each]) => sum + 1 + Buffer.byteLength(name) + wireBytes(each),
+    3,
+  );
 }
 
 /** The size of a whole item in bytes: its attributes with their names. Undefined attributes are not written. */

@@ -1,5 +1,6 @@
 import { addSums, isZero, NO_SUMS, type CellSums } from '../../geo/cell-sums.js';
 import type { CellChanges } from '../../model/cell-changes.js';
+import { SIZE_CHILD } from '../../model/cell.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import {
   ABSENT_BLOCK,
@@ -46,8 +47,12 @@ function additionTo({ scope, parent, deltas }: BlockDelta, found: StoredBlock, b
   return { scope, parent, found, next: { batch, children } };
 }
 
-/** Whether the sums are impossible: a count below zero, or a position without markers. */
-export const isImpossible = (sums: CellSums): boolean => sums.count < 0 || (sums.count === 0 && !isZero(sums));
+/**
+ * Whether the sums of a child are impossible: a count below zero, or a position without markers. A size is not exact before
+ * all markers were measured.
+ */
+export const isImpossible = ([child, sums]: readonly [string, CellSums]): boolean =>
+  child !== SIZE_CHILD && (sums.count < 0 || (sums.count === 0 && !isZero(sums)));
 
 export interface ApplyOptions extends LeasedWork {
   readonly port: CellsPort;
@@ -66,7 +71,7 @@ export async function applyToCells(options: ApplyOptions, batch: number, changes
   const written = await writeBlocks(options, blockChanges(changes), (delta, found) => additionTo(delta, found, batch));
   const suspects = written
     .filter(({ found, next }) =>
-      [...next.children].some(([child, sums]) => sums !== found.children.get(child) && isImpossible(sums)),
+      [...next.children].some((one) => one[1] !== found.children.get(one[0]) && isImpossible(one)),
     )
     .slice(0, MOST_SUSPECTS)
     .map(({ scope, parent }) => ({ scope, parent }));

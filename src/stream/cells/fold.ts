@@ -1,6 +1,6 @@
 import { NO_SUMS, type CellSums } from '../../geo/cell-sums.js';
 import { addTo, changedBlocks, type CellChanges, type SumsByName } from '../../model/cell-changes.js';
-import { placeParent } from '../../model/cell.js';
+import { placeParent, SIZE_NAME } from '../../model/cell.js';
 import type { Contribution } from '../change.js';
 
 /**
@@ -9,10 +9,11 @@ import type { Contribution } from '../change.js';
 export class CellFold {
   readonly #scopes = new Map<string, Map<string, CellSums>>();
 
-  add(scope: string, { cell, sums: { count, sumLng, sumLat }, place }: Contribution, sign: 1 | -1): void {
+  add(scope: string, { cell, sums: { count, sumLng, sumLat }, place, bytes }: Contribution, sign: 1 | -1): void {
     let sums = this.#scopes.get(scope);
     if (sums === undefined) this.#scopes.set(scope, (sums = new Map()));
     addTo(sums, cell, { count: sign * count, sumLng: sign * sumLng, sumLat: sign * sumLat });
+    addTo(sums, SIZE_NAME, { count: sign * bytes, sumLng: sign * count, sumLat: 0 });
     if (place.length > 0) addTo(sums, placeParent(place), { ...NO_SUMS, count: sign * count });
   }
 

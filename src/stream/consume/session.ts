@@ -250,7 +250,7 @@ export class Session {
     if (names.length === 0) return;
     const blocks = await cells.read(names, true);
     this.#suspects = this.#suspects.slice(names.length);
-    const wrong = names.find((_, index) => [...(blocks[index]?.children.values() ?? [])].some(isImpossible));
+    const wrong = names.find((_, index) => [...(blocks[index]?.children ?? [])].some(isImpossible));
     if (wrong === undefined || this.#lease.current.gap !== null) return;
     log.error({ ...wrong }, 'A count is below zero: the cells have missed changes');
     const reason = `a count in the block "${wrong.parent}" of ${wrong.scope} is below zero`;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { NO_SUMS } from '../../geo/cell-sums.js';
 import type { CellChanges } from '../../model/cell-changes.js';
+import { measuredBytes, SIZE_CHILD } from '../../model/cell.js';
 import {
   ABSENT_BLOCK,
   type BlockDelta,
@@ -55,9 +56,12 @@ export async function replaceCells(options: ApplyOptions, cells: CountedCells, b
   return { blocks: wanted.size, drifted: [...drifted.values()] };
 }
 
-/** Whether two blocks have different sums. */
-export function differs(a: StoredBlock['children'], b: StoredBlock['children']): boolean {
-  return [...new Set([...a.keys(), ...b.keys()])].some(
-    (child) => !isDeepStrictEqual(a.get(child) ?? NO_SUMS, b.get(child) ?? NO_SUMS),
+/** Whether a block has other sums than it should; a size that is not known to be exact is no difference. */
+export function differs(found: StoredBlock['children'], wanted: StoredBlock['children']): boolean {
+  const isMeasured = measuredBytes(found) !== undefined;
+  return [...new Set([...found.keys(), ...wanted.keys()])].some(
+    (child) =>
+      (isMeasured || child !== SIZE_CHILD) &&
+      !isDeepStrictEqual(found.get(child) ?? NO_SUMS, wanted.get(child) ?? NO_SUMS),
   );
 }

@@ -10,10 +10,11 @@ import { contributionOf, type WireImage } from '../change.js';
 import { entryOf } from '../pages/fold.js';
 import type { Partition } from './pages.js';
 
-/** A marker in the form of pages, with the place at which it counts. */
+/** A marker in the form of pages, with the place at which it counts, and its size. */
 export interface HeldMarker {
   readonly entry: OrderedMarker;
   readonly place: Place;
+  readonly bytes: number;
 }
 
 /** All markers of a collection in one partition of its pages, in order. */
@@ -21,7 +22,7 @@ export interface HeldPartition extends Partition {
   readonly markers: readonly HeldMarker[];
 }
 
-type Stored = readonly [Omit<MapMarker, 'collection'>, Place];
+type Stored = readonly [Omit<MapMarker, 'collection'>, Place, number];
 
 /** Texts of markers by the first characters of their geohashes, by collection. */
 type Areas = Map<string, Map<string, string[]>>;
@@ -44,8 +45,8 @@ function addTo(areas: Areas, { scope, area, text }: Text): void {
 
 function* markersOf(texts: readonly string[] = []): Generator<HeldMarker> {
   for (const text of texts) {
-    const [marker, place] = JSON.parse(text) as Stored;
-    yield { entry: orderedMarker({ ...marker, collection: '' }), place };
+    const [marker, place, bytes] = JSON.parse(text) as Stored;
+    yield { entry: orderedMarker({ ...marker, collection: '' }), place, bytes };
   }
 }
 
@@ -84,7 +85,7 @@ export class HeldMarkers {
     return {
       scope,
       area: entry.position.slice(0, AREA_LENGTH),
-      text: jsonOf([marker, contribution.place] satisfies Stored),
+      text: jsonOf([marker, contribution.place, contribution.bytes] satisfies Stored),
     };
   }
 

@@ -6,6 +6,7 @@ import { afterPartition } from '../../pages/directory.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import { everyCollection } from '../../store/collection/collections.js';
 import { newCall, type Database } from '../../store/database.js';
+import { MARKER_ATTRIBUTES } from '../../store/marker/marker-update.js';
 import { putDirectoryPart, queryPages, UnknownPageFormat } from '../../store/page/pages.js';
 import { replacePages } from '../../store/page/replace-pages.js';
 import { deleteInBulk } from '../../store/request/batches.js';
@@ -13,7 +14,6 @@ import { merged } from '../../store/request/pacing.js';
 import { send, type Operations } from '../../store/request/send.js';
 import { hasSource } from '../../store/source/source-mapping.js';
 import { listMonths, monthTable } from '../../store/table/month-tables.js';
-import { DRAWN_ATTRIBUTES } from '../../store/table/table-definitions.js';
 import type { WireImage } from '../change.js';
 import { hasMonths } from '../source/month-streams.js';
 import type { PageItem, RecountPages } from './pages.js';
@@ -130,7 +130,7 @@ export function openRecount(
   const keyOf = ({ pk, sk }: WireImage) => ({ pk: String(pk?.['S']), sk: String(sk?.['S']) });
   return {
     async *scanMarkers() {
-      for await (const page of scan(database, tables.entities, ['pk', 'sk', 'place', ...DRAWN_ATTRIBUTES])) {
+      for await (const page of scan(database, tables.entities, MARKER_ATTRIBUTES)) {
         yield page.filter((image) => {
           const key = keyOf(image);
           return keys.parseMarker(key) !== undefined || keys.parseReading(key) !== undefined;

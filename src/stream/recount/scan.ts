@@ -119,9 +119,9 @@ export function counting(held: AsyncIterable<HeldPartition>, fold: CellFold) {
   let markers = 0;
   async function* counted(): AsyncGenerator<PartitionEntries> {
     for await (const { scope, partition, markers: some } of held) {
-      for (const { entry, place } of some) {
+      for (const { entry, place, bytes } of some) {
         const { lng, lat } = entry.marker.position;
-        fold.add(scope, contributionAt(lng, lat, place), 1);
+        fold.add(scope, contributionAt(lng, lat, place, bytes), 1);
       }
       markers += some.length;
       yield { scope, partition, entries: some.map(({ entry }) => entry) };

@@ -2,6 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { createKeyspace } from '../../../src/keys/keyspace.js';
+import { SIZE_CHILD } from '../../../src/model/cell.js';
+import { markerBytes } from '../../../src/store/marker/marker-update.js';
+import { itemBytes } from '../../../src/store/request/item-size.js';
+import { wireOf } from '../../../src/store/request/wire.js';
 import { CellFold } from '../../../src/stream/cells/fold.js';
 import {
   changeOf,
@@ -64,6 +68,35 @@ describe('a fold', () => {
   });
 });
 
+test('a fold adds up sizes, and how many markers have one, in the block of the whole collection', () => {
+  const fold = new CellFold();
+  fold.add('parks', contributionAt(1, 2, [], 300), -1);
+  fold.add('parks', contributionAt(1, 2, ['Poznań'], 320), 1);
+  fold.add('parks', contributionAt(3, 4, [], 100), 1);
+  expect(fold.changes().get('parks')?.get('')?.get(SIZE_CHILD)).toEqual({ count: 120, sumLng: 1, sumLat: 0 });
+});
+
+test('the size of an image is that of the item, without what others have added to it', () => {
+  const item = fc.record({
+    pk: fc.string(),
+    lng: fc.double({ noNaN: true, noDefaultInfinity: true, min: -180, max: 180 }),
+    lat: fc.double({ noNaN: true, noDefaultInfinity: true, min: -90, max: 90 }),
+    version: fc.nat(),
+    place: fc.array(fc.string()),
+    mc: fc.boolean(),
+    m: fc.dictionary(fc.string(), fc.jsonValue()),
+    properties: fc.constantFrom({}, { a: {}, b: [], '': null }),
+  });
+  fc.assert(
+    fc.property(item, (own) => {
+      const { M } = wireOf({ ...own, foreign: 'note' });
+      expect(markerBytes(M as WireImage)).toBe(itemBytes(own));
+    }),
+  );
+  const asStreamed = { m: {}, properties: { M: { a: {} } } } as unknown as WireImage;
+  expect(markerBytes(asStreamed)).toBe(itemBytes({ m: {}, properties: { a: {} } }));
+});
+
 describe('a fold of places', () => {
   const placeNames = fc.array(fc.constantFrom('A', 'B', '1', '[', '"'), { maxLength: 4 });
 
@@ -98,7 +131,12 @@ describe('a record', () => {
 
   test('of a marker changes cells by its images, whatever its event name', () => {
     const change = changeOf(keys, { ...record(pk, sk, at('1', '2'), undefined), event: 'INSERT' });
-    expect(change).toMatchObject({ scope: 'parks', before: contributionAt(1, 2), after: undefined, fault: undefined });
+    expect(change).toMatchObject({
+      scope: 'parks',
+      before: contributionOf(at('1', '2')),
+      after: undefined,
+      fault: undefined,
+    });
   });
 
   test.each([
@@ -121,7 +159,7 @@ describe('a record', () => {
     (image, named) => {
       const change = changeOf(keys, record(pk, sk, at('1', '2'), image));
       expect(change?.fault).toContain(named);
-      expect(change).toMatchObject({ before: contributionAt(1, 2), after: undefined });
+      expect(change).toMatchObject({ before: contributionOf(at('1', '2')), after: undefined });
     },
   );
 
@@ -138,10 +176,14 @@ describe('a record', () => {
       [],
     ],
   ])('counts a marker at %s, and in its cell', (_, place, expected) => {
-    expect(contributionOf({ ...at('1', '2'), place } as WireImage)).toEqual(contributionAt(1, 2, expected));
+    expect(contributionOf({ ...at('1', '2'), place } as WireImage)).toEqual({
+      ...contributionAt(1, 2, expected),
+      bytes: expect.any(Number),
+    });
   });
 
   test('counts longitude 180 as -180', () => {
-    expect(contributionOf(at('180', '0'))).toEqual(contributionOf(at('-180', '0')));
+    const { cell, sums } = contributionAt(-180, 0);
+    expect(contributionOf(at('180', '0'))).toMatchObject({ cell, sums });
   });
 });

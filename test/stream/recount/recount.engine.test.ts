@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { systemClock } from '../../../src/clock.js';
-import { placeParent } from '../../../src/model/cell.js';
+import { measuredBytes, placeParent } from '../../../src/model/cell.js';
 import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../../src/store/cell/blocks.js';
 import { loadStreamState, putStreamState } from '../../../src/store/cell/stream-state.js';
 import { newCall } from '../../../src/store/database.js';
@@ -104,6 +104,44 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
   expect(await storedCells(db)).toEqual(await countedCells(db));
   expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
   await running.stop();
+});
+
+test('a recount measures what a release before has counted, a check leaves it unmeasured and finds what is wrong', async () => {
+  const name = { scope: 'trees', parent: '' };
+  const size = async () => {
+    const [{ children } = ABSENT_BLOCK] = await readBlocks(db, [name], true, newCall());
+    return measuredBytes(children);
+  };
+  const put = (first: number) =>
+    putInBulk(
+      db,
+      db.tables.entities,
+      Array.from({ length: 10 }, (_, index) => markerItem(db, 'trees', `t${first + index}`, index, index)),
+      newCall(),
+    );
+  const change = (expression: string) =>
+    send(
+      db,
+      'update',
+      {
+        TableName: db.tables.derived,
+        Key: db.keys.cell('trees', ''),
+        UpdateExpression: expression,
+        ExpressionAttributeNames: { '#bytes': 'bytes' },
+      },
+      newCall(),
+    );
+  await whileConsuming(db, () => put(0));
+  expect(await size()).toBeGreaterThan(0);
+  await change('REMOVE #bytes, measured');
+  await whileConsuming(db, () => put(10));
+  expect(await size()).toBeUndefined();
+  expect((await recounting(true)).drifted).toEqual([]);
+  expect((await recounting(false)).drifted).toEqual([]);
+  expect(await size()).toBeGreaterThan(0);
+  expect(await storedCells(db)).toEqual(await countedCells(db));
+  await change('SET #bytes = #bytes + measured');
+  expect((await recounting(true)).drifted).toEqual([name]);
 });
 
 test('counts of another format are rejected; a recount replaces them, and an upgrade accepts them with a gap', async () => {

@@ -1,6 +1,14 @@
 import { addSums, NO_SUMS, type CellSums } from '../../../src/geo/cell-sums.js';
 import type { Keyspace } from '../../../src/keys/keyspace.js';
-import { PLACE_CHILD, placeOfParent, placeParent } from '../../../src/model/cell.js';
+import {
+  cellBlock,
+  PLACE_CHILD,
+  placeOfParent,
+  placeParent,
+  SIZE_CHILD,
+  SIZE_NAME,
+  sumsOfBlock,
+} from '../../../src/model/cell.js';
 import { RecentCells } from '../../../src/pages/recent-cells.js';
 import { changeOf, type Contribution } from '../../../src/stream/change.js';
 import type { DerivedModel } from './derived-model.js';
@@ -22,8 +30,9 @@ function statesSince(table: TableModel, keys: Keyspace, scope: string, since: nu
   return [...states.values()];
 }
 
-/** What one marker adds to a finest cell, or to the place with this name. */
-function addedTo(name: string, { cell, sums, place }: Contribution): CellSums {
+/** What one marker adds to a finest cell, to the place with this name, or to the size. */
+function addedTo(name: string, { cell, sums, place, bytes }: Contribution): CellSums {
+  if (name === SIZE_NAME) return { count: bytes, sumLng: 1, sumLat: 0 };
   const names = placeOfParent(name);
   if (names === undefined) return cell === name ? sums : NO_SUMS;
   return placeParent(place.slice(0, names.length)) === name ? { ...NO_SUMS, count: 1 } : NO_SUMS;
@@ -53,14 +62,16 @@ export function wrongCounts(table: TableModel, derived: DerivedModel, keys: Keys
     const names = new Set(
       states.flat().flatMap((one) => {
         if (one === undefined) return [];
-        return [one.cell, ...one.place.map((_, index) => placeParent(one.place.slice(0, index + 1)))];
+        return [SIZE_NAME, one.cell, ...one.place.map((_, index) => placeParent(one.place.slice(0, index + 1)))];
       }),
     );
     return [...names].flatMap((name) => {
-      const parent = placeOfParent(name) === undefined ? name.slice(0, -1) : name;
+      const isSize = name === SIZE_NAME;
+      const parent = isSize ? '' : placeOfParent(name) === undefined ? name.slice(0, -1) : name;
       const { batch = 0, children } = derived.read({ scope, parent });
-      const child = parent === name ? PLACE_CHILD : name.slice(-1);
-      const found = shown(cells.over({ parent, batch, children }).children.get(child) ?? NO_SUMS);
+      const child = isSize ? SIZE_CHILD : parent === name ? PLACE_CHILD : name.slice(-1);
+      const block = cells.over(cellBlock(parent, batch, children));
+      const found = shown(sumsOfBlock(block).get(child) ?? NO_SUMS);
       let may = new Map([[shown(NO_SUMS), NO_SUMS]]);
       for (const of of states) {
         const added = of.map((one) => (one ? addedTo(name, one) : NO_SUMS));

@@ -87,6 +87,7 @@ function bruteForce(table: TableModel): Map<string, string> {
     for (let length = 1; length <= marker.cell.length; length += 1) {
       add(`${change?.scope}/${marker.cell.slice(0, length)}`, marker.sums);
     }
+    add(`${change?.scope}/$`, { count: marker.bytes, sumLng: 1, sumLat: 0 });
     const names = image['place']?.['L'] as readonly { readonly S: string }[] | undefined;
     const place = (names ?? []).map(({ S }) => S);
     place.forEach((_, index) => {
