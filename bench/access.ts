@@ -5,7 +5,7 @@ import { Authenticator } from '../src/access/authenticator.js';
 import { GraphqlServer } from '../src/graphql/server.js';
 import { silentLog } from '../src/log.js';
 import { removeKey, storedKey, storeRules } from '../src/store/access/access-items.js';
-import { newCall } from '../src/store/request/meter.js';
+import { newCall } from '../src/store/database.js';
 import { bearer, createKey, JWT, token } from '../test/access/guarded-server.js';
 import { measureAttacked } from './access/attacked.js';
 import { pointsAroundCities } from './rig/points.js';

@@ -1,7 +1,6 @@
 import { BatchGetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 
-import { encode, fromZ, LONGEST_Z, toZ } from '../src/geo/geohash.js';
-import { coverArea, type ZRange } from '../src/geo/ranges.js';
+import { coverArea, encode, fromZ, LONGEST_Z, toZ, type ZRange } from '../src/geo/geohash.js';
 import type { Collection } from '../src/model/collection.js';
 import { rangeKeys } from '../src/plan/explain.js';
 import { byPartition, joinPieces } from '../src/plan/join.js';

@@ -4,7 +4,7 @@ import { extraItemRegister, extraItemTable } from '../examples/sensors/extra-ite
 import type { SensorRegister } from '../examples/sensors/register.js';
 import { sparseIndexRegister, sparseIndexTable } from '../examples/sensors/sparse-index.js';
 import { startEngine } from '../src/engine/start.js';
-import { createDatabase } from '../src/store/database.js';
+import { createDatabase } from '../src/store/create-database.js';
 import { countUnits, type Units } from './hierarchies/units.js';
 import { shown } from './rig/statistics.js';
 import type { Benchmark, Section } from './section.js';

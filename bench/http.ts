@@ -4,10 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { createCollection } from '../src/store/collection/collections.js';
-import { type Database } from '../src/store/database.js';
+import { newCall, type Database } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../src/store/marker/markers.js';
-import { newCall } from '../src/store/request/meter.js';
 import { rangeRequest } from '../src/store/request/ranges.js';
 import { settingsOf } from '../test/support/engine-settings.js';
 import { randomFrom } from '../test/support/random.js';

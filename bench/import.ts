@@ -9,10 +9,10 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 
 import type { CollectionInput } from '../src/store/collection/collection-item.js';
 import { createCollection } from '../src/store/collection/collections.js';
-import type { DatabaseOptions, Item } from '../src/store/database.js';
+import type { DatabaseOptions } from '../src/store/create-database.js';
+import { newCall, type Item } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
-import { mapConcurrently } from '../src/store/request/concurrency.js';
-import { newCall } from '../src/store/request/meter.js';
+import { mapConcurrently } from '../src/store/request/pacing.js';
 import { randomFrom } from '../test/support/random.js';
 import { withFreshTables, type TableOptions } from './rig/fresh-tables.js';
 import type { Benchmark, BenchOptions, Section } from './section.js';

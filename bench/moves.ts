@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEngine } from '../src/engine/start.js';
-import type { Point } from '../src/geo/point.js';
+import type { Point } from '../src/geo/bounds.js';
 import { createCollection } from '../src/store/collection/collections.js';
-import { createDatabase, type Database } from '../src/store/database.js';
+import { createDatabase } from '../src/store/create-database.js';
+import { newCall, type Database } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../src/store/marker/markers.js';
-import { newCall } from '../src/store/request/meter.js';
 import { randomFrom } from '../test/support/random.js';
 import { ask } from './fleet/requests.js';
 import { Servers } from './fleet/servers.js';

@@ -1,5 +1,5 @@
+import type { Point } from '../src/geo/bounds.js';
 import { EARTH_RADIUS } from '../src/geo/distance.js';
-import type { Point } from '../src/geo/point.js';
 import { randomFrom } from '../test/support/random.js';
 import type { BenchMarker } from './rig/points.js';
 import { startPostgis, type Postgis } from './rig/postgis.js';

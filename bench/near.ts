@@ -1,5 +1,5 @@
+import type { Point } from '../src/geo/bounds.js';
 import { distance } from '../src/geo/distance.js';
-import type { Point } from '../src/geo/point.js';
 import { compareWithPostgis } from './near-postgis.js';
 import { wired } from './rig/measure-views.js';
 import { fillPeer, loadPeer, MOST_QUERIES } from './rig/peer.js';

@@ -1,5 +1,5 @@
+import type { Point } from '../src/geo/bounds.js';
 import { distance } from '../src/geo/distance.js';
-import type { Point } from '../src/geo/point.js';
 import { randomFrom } from '../test/support/random.js';
 import { requests, wired } from './rig/measure-views.js';
 import { cityMarkers, type BenchMarker } from './rig/points.js';

@@ -1,13 +1,13 @@
 import type { Bounds } from '../src/geo/bounds.js';
 import { Budget } from '../src/loaders/budget.js';
-import { uniteRanges } from '../src/loaders/range-union.js';
+import { uniteRanges } from '../src/loaders/range-loader.js';
 import type { Collection } from '../src/model/collection.js';
 import type { KeyRange } from '../src/model/key-range.js';
 import { rangeKeys } from '../src/plan/explain.js';
 import { coverForPlan, planMarkers } from '../src/plan/markers.js';
 import { Loaders } from '../src/read/loaders.js';
 import { createServices } from '../src/server/services.js';
-import { newCall } from '../src/store/request/meter.js';
+import { newCall } from '../src/store/database.js';
 import { areaOf } from './rig/measure-views.js';
 import type { Rig } from './rig/rig.js';
 import { quantile, shown } from './rig/statistics.js';

@@ -1,7 +1,6 @@
 import { createViewport, type Cost } from '../src/client/public.js';
 import { levelAt, tileKeys, tilesOver } from '../src/client/tiles.js';
-import type { Bounds } from '../src/geo/bounds.js';
-import type { Point } from '../src/geo/point.js';
+import type { Bounds, Point } from '../src/geo/bounds.js';
 import { cityMarkers } from './rig/points.js';
 import { startRig, type Rig } from './rig/rig.js';
 import { shown, sum } from './rig/statistics.js';

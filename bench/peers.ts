@@ -4,10 +4,9 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createCollection } from '../src/store/collection/collections.js';
-import type { Database } from '../src/store/database.js';
+import { newCall, type Database } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../src/store/marker/markers.js';
-import { newCall } from '../src/store/request/meter.js';
 import { post } from './http/load.js';
 import { asking, isReady, read } from './peers/cellport.js';
 import { askingPostgis, fillPostgis, readPostgis } from './peers/postgis.js';

@@ -1,8 +1,6 @@
 import { ConsumptionSampler } from '../src/store/consumption/sampler.js';
-import type { Database } from '../src/store/database.js';
-import { batchGet } from '../src/store/request/batch-get.js';
-import { putInBulk } from '../src/store/request/batch-write.js';
-import { newCall } from '../src/store/request/meter.js';
+import { newCall, type Database } from '../src/store/database.js';
+import { batchGet, putInBulk } from '../src/store/request/batches.js';
 import { rangeRequest } from '../src/store/request/ranges.js';
 import { send } from '../src/store/request/send.js';
 import { memoryDatabase } from '../test/support/memory-store.js';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 
 import { sizesOf } from '../src/cli/advise/sizes.js';
 import { KEPT_DIRECTORIES } from '../src/read/from-pages/directory-cache.js';
-import { MOST_HINTS } from '../src/store/page/page-directory.js';
+import { MOST_HINTS } from '../src/store/page/pages.js';
 import { pointsAroundCities } from './rig/points.js';
 import { shown, table } from './rig/statistics.js';
 import { logChart, type Line } from './scale/chart.js';

@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 
 import { silentLog } from '../src/log.js';
-import { FleetSearch } from '../src/server/fleet-search.js';
-import { OwnSearch, type ServerSearch } from '../src/server/search.js';
+import { FleetSearch, OwnSearch, type ServerSearch } from '../src/server/search.js';
 import { createCollection } from '../src/store/collection/collections.js';
-import type { Database } from '../src/store/database.js';
+import { newCall, type Database } from '../src/store/database.js';
 import { newMarkerItem } from '../src/store/marker/marker-item.js';
-import { putInBulk } from '../src/store/request/batch-write.js';
-import { chunks } from '../src/store/request/concurrency.js';
-import { newCall } from '../src/store/request/meter.js';
+import { putInBulk } from '../src/store/request/batches.js';
+import { chunks } from '../src/store/request/pacing.js';
 import { createStreamsClient } from '../src/stream/source/dynamodb.js';
 import { HAS_OPENSEARCH, OpenSearchServer } from '../test/services/opensearch-server.js';
 import { randomFrom } from '../test/support/random.js';

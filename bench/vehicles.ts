@@ -4,7 +4,7 @@ import { LONGEST_BLOCK } from '../src/model/cell.js';
 import { orderedMarker, type OrderedMarker } from '../src/pages/ordered-marker.js';
 import { decodePage, encodePage, PACKING } from '../src/store/page/page-data.js';
 import type { PageReplacement } from '../src/store/page/pages.js';
-import { chunks } from '../src/store/request/concurrency.js';
+import { chunks } from '../src/store/request/pacing.js';
 import { applyToPages, type PageChange } from '../src/stream/pages/apply.js';
 import { PageMemory } from '../src/stream/pages/memory.js';
 import { applying, PageTable, SCOPE } from '../test/pages/support.js';

@@ -1,6 +1,5 @@
-import { areaOverlapsCell } from '../src/geo/bounds.js';
+import { areaOverlapsCell, canonicalLng } from '../src/geo/bounds.js';
 import { cellBounds, encode } from '../src/geo/geohash.js';
-import { canonicalLng } from '../src/geo/point.js';
 import type { Collection } from '../src/model/collection.js';
 import { precisionForZoom } from '../src/plan/precision.js';
 import { overlapping } from './overlapping.js';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { storeRules } from '../../src/store/access/access-items.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { bearer, createKey } from '../../test/access/guarded-server.js';
 import { settingsOf } from '../../test/support/engine-settings.js';
 import { fillPlaces, LARGE, MARKERS, question } from '../http.js';

@@ -1,6 +1,6 @@
 import { createHttpServer, createServices } from '../../src/server/services.js';
 import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { memoryDatabase } from '../../test/support/memory-store.js';
 
 // A server over an empty collection in its own process. Its first message is its URL.

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEngine, type Engine } from '../../src/engine/start.js';
-import { createDatabase } from '../../src/store/database.js';
+import { createDatabase } from '../../src/store/create-database.js';
 import { cityMarkers, type BenchMarker } from '../rig/points.js';
 import { serveCities } from '../rig/serve-cities.js';
 import type { Row } from '../section.js';

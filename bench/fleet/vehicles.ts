@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
-import type { Point } from '../../src/geo/point.js';
+import { areaContains, normalizeBounds, type Point } from '../../src/geo/bounds.js';
 import { randomFrom } from '../../test/support/random.js';
 import { viewOf } from '../rig/places.js';
 import { ask, balanced, type Seen } from './requests.js';

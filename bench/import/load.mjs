@@ -8,7 +8,7 @@ import { openMarkers } from '../../dist/ingest/markers/marker-reader.js';
 import { openCollection } from '../../dist/ingest/open-collection.js';
 import { formatOf } from '../../dist/ingest/read/file-format.js';
 import { RejectsFile } from '../../dist/ingest/read/rejects.js';
-import { createDatabase } from '../../dist/store/database.js';
+import { createDatabase } from '../../dist/store/create-database.js';
 
 const { path, dataDir, collection, database: options } = JSON.parse(process.argv[2]);
 const database = createDatabase(options);

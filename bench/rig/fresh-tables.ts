@@ -1,7 +1,8 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 
 import { startEngine, type EngineAddress } from '../../src/engine/start.js';
-import { createDatabase, type Database, type DatabaseOptions } from '../../src/store/database.js';
+import { createDatabase, type DatabaseOptions } from '../../src/store/create-database.js';
+import type { Database } from '../../src/store/database.js';
 import { isFailure } from '../../src/store/request/failures.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';

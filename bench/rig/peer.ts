@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 
 import { startEngine } from '../../src/engine/start.js';
-import { chunks, mapConcurrently } from '../../src/store/request/concurrency.js';
+import { chunks, mapConcurrently } from '../../src/store/request/pacing.js';
 import type { BenchMarker } from './points.js';
 
 interface GeoPoint {

@@ -1,6 +1,6 @@
 import type { PageSizes } from '../../src/capacity/page-model.js';
 import { KEPT_DIRECTORIES } from '../../src/read/from-pages/directory-cache.js';
-import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { MOST_HINTS } from '../../src/store/page/pages.js';
 import type { Flows } from './flows.js';
 import type { DerivedLine } from './lines.js';
 import { missesOf, missesWithin, type Cached } from './lru.js';

@@ -1,11 +1,10 @@
 import type { Distribution, EqualPrefixes } from '../../src/capacity/distribution.js';
 import type { PageSizes } from '../../src/capacity/page-model.js';
 import { BLOCK_BYTES } from '../../src/capacity/views.js';
-import { fromZ, LONGEST_Z } from '../../src/geo/geohash.js';
-import type { ZRange } from '../../src/geo/ranges.js';
+import { fromZ, LONGEST_Z, type ZRange } from '../../src/geo/geohash.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
-import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { MOST_HINTS } from '../../src/store/page/pages.js';
 import { KeyLine, type Stretch } from './key-line.js';
 
 const keys = createKeyspace('readable');

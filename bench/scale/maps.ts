@@ -18,7 +18,7 @@ import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import { unitsOf } from '../../src/model/read-cost.js';
 import { planBlocks } from '../../src/plan/blocks.js';
 import { precisionForZoom } from '../../src/plan/precision.js';
-import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { MOST_HINTS } from '../../src/store/page/pages.js';
 import { PART_BYTES, partIn, type Cells, type DerivedLine, type Partitioning } from './lines.js';
 import type { Visited } from './world.js';
 

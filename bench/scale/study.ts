@@ -1,6 +1,6 @@
 import type { Distribution } from '../../src/capacity/distribution.js';
 import type { PageSizes } from '../../src/capacity/page-model.js';
-import type { Point } from '../../src/geo/point.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { replay, type Day } from './day.js';
 import { fleetMisses, type Fleet } from './fleet.js';
 import { flowsOf, type Flows } from './flows.js';

@@ -1,6 +1,6 @@
 import type { PageSizes } from '../../src/capacity/page-model.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
-import type { Point } from '../../src/geo/point.js';
 import type { DerivedLine, Partitioning } from './lines.js';
 
 /** Number of vehicles in a city, each of which moves once a second. */

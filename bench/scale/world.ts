@@ -1,6 +1,6 @@
 import { Distribution } from '../../src/capacity/distribution.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
-import type { Point } from '../../src/geo/point.js';
 import { randomFrom } from '../../test/support/random.js';
 import { cityMarkers, pointsAroundCities } from '../rig/points.js';
 

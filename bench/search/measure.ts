@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection } from '../../src/model/collection.js';
 import type { SearchQuery } from '../../src/search/engine.js';
 import type { ServerSearch } from '../../src/server/search.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { KINDS, type Kind, type Questions } from './questions.js';
 
 const FIRST = 10;

@@ -1,5 +1,4 @@
-import { normalizeBounds, type Area } from '../../src/geo/bounds.js';
-import type { Point } from '../../src/geo/point.js';
+import { normalizeBounds, type Area, type Point } from '../../src/geo/bounds.js';
 import type { SearchQuery } from '../../src/search/engine.js';
 import { wordsOf } from '../../src/search/words.js';
 import type { BenchMarker } from '../rig/points.js';

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { shuffledOrder } from '../../src/ingest/markers/order.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createDatabase } from '../../src/store/database.js';
+import { createDatabase } from '../../src/store/create-database.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem, type MarkerInput } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { withFreshCollection } from './fresh-collection.js';
 import { consumerOf } from './keep-cells.js';
 import { countWriteUnits } from './write-units.js';

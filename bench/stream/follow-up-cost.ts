@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createDatabase } from '../../src/store/database.js';
+import { createDatabase } from '../../src/store/create-database.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { pointsAroundOneCity } from '../rig/points.js';
 import { withFreshCollection } from './fresh-collection.js';
 import { consumerOf } from './keep-cells.js';

@@ -1,8 +1,7 @@
 import type { EngineAddress } from '../../src/engine/start.js';
 import type { Collection } from '../../src/model/collection.js';
 import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { withFreshTables } from '../rig/fresh-tables.js';
 
 export interface FreshCollection {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 import { readBlocks } from '../../src/store/cell/blocks.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem, type MarkerInput } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { withFreshCollection, type FreshCollection } from './fresh-collection.js';
 import type { Progress, WorkerOptions } from './worker.js';
 

@@ -1,6 +1,7 @@
 /** A process that updates the cells and reports progress to its parent: `node worker.ts '<WorkerOptions as JSON>'`. */
 import type { EngineAddress } from '../../src/engine/start.js';
-import { createDatabase, type Tables } from '../../src/store/database.js';
+import { createDatabase } from '../../src/store/create-database.js';
+import type { Tables } from '../../src/store/database.js';
 import { consumerOf } from './keep-cells.js';
 
 export interface WorkerOptions {

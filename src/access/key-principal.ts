@@ -1,7 +1,6 @@
 import type { Log } from '../log.js';
 import { noteUse, storedKey } from '../store/access/access-items.js';
-import type { Database } from '../store/database.js';
-import { newCall, type Call } from '../store/request/meter.js';
+import { newCall, type Call, type Database } from '../store/database.js';
 import type { Principal } from './access.js';
 import { isSameHash } from './api-key.js';
 import { unauthenticated } from './credential.js';

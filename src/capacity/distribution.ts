@@ -1,5 +1,4 @@
-import { fromZ, LONGEST_Z } from '../geo/geohash.js';
-import type { ZRange } from '../geo/ranges.js';
+import { fromZ, LONGEST_Z, type ZRange } from '../geo/geohash.js';
 import { firstIndex } from '../pages/bisect.js';
 
 /** A stretch of Z-order at length 10 with a number of markers, assumed to be evenly spread. */

@@ -1,5 +1,4 @@
-import { fromZ, GEOHASH_ALPHABET, LONGEST_Z } from '../geo/geohash.js';
-import { intersect, type ZRange } from '../geo/ranges.js';
+import { fromZ, GEOHASH_ALPHABET, intersect, LONGEST_Z, type ZRange } from '../geo/geohash.js';
 import { PartitionPages, partitionRange, type Directory, type PageHint } from '../pages/directory.js';
 import type { Distribution } from './distribution.js';
 

@@ -1,8 +1,6 @@
-import { normalizeBounds, type Area, type Bounds } from '../geo/bounds.js';
-import { center, fromZ, LONGEST_Z } from '../geo/geohash.js';
+import { normalizeBounds, type Area, type Bounds, type Point } from '../geo/bounds.js';
+import { center, fromZ, LONGEST_Z, type ZRange } from '../geo/geohash.js';
 import { latToY, lngToX, xToLng, yToLat } from '../geo/mercator.js';
-import type { Point } from '../geo/point.js';
-import type { ZRange } from '../geo/ranges.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import { DEFAULT_LIMITS } from '../model/limits.js';
 import { unitsOf } from '../model/read-cost.js';

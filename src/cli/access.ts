@@ -3,8 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { PERIODS, type Budget } from '../model/budget.js';
 import { QUOTA_NAMES, type Quotas } from '../model/quotas.js';
 import type { KeyOptions } from './access/keys.js';
-import { interval, subcommand } from './options.js';
-import { withDatabase, type CommandSession } from './session.js';
+import { interval, subcommand, withDatabase, type CommandSession } from './session.js';
 
 /** Collects `name=value` pairs. */
 function variable(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -115,7 +114,7 @@ export function accessCommand(): Command {
       .action(({ subject }: { readonly subject: string }) =>
         changing('access revoke', async ({ database, signal }) => {
           const { revokeSubject } = await import('../store/access/access-items.js');
-          const { newCall } = await import('../store/request/meter.js');
+          const { newCall } = await import('../store/database.js');
           await revokeSubject(database, subject, database.clock.wall(), newCall(signal));
           return [subject];
         }),

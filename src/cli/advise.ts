@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 
 import { FILE_FORMATS } from '../ingest/read/file-format.js';
 import { parsePrice, type AdviseOptions } from './advise/options.js';
-import { EXIT_CODES, numberFrom, wholeNumber } from './options.js';
+import { EXIT_CODES, numberFrom, wholeNumber } from './session.js';
 
 const HELP = `
 Without a file or a collection, markers are assumed to be distributed like the cities of the world. Figures that are not

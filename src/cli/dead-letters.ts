@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
 
-import { EXIT_CODES, wholeNumber } from './options.js';
 import { grouped, printable } from './progress.js';
-import { withDatabase, type CommandSession } from './session.js';
+import { EXIT_CODES, wholeNumber, withDatabase, type CommandSession } from './session.js';
 
 interface DeadLetterOptions {
   readonly stream?: boolean;

@@ -3,9 +3,8 @@ import { Command } from 'commander';
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { ask } from './ask.js';
-import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import { EXIT_CODES, resumed, withDatabase, type CommandSession } from './session.js';
 
 export interface DeleteOptions {
   readonly yes?: boolean;
@@ -21,7 +20,7 @@ async function empty(session: CommandSession, key: string): Promise<void> {
   const { openDerived } = await import('../server/consumer.js');
   const { startJobs } = await import('../server/jobs.js');
   const { readCollectionItem } = await import('../store/collection/change-collection.js');
-  const { newCall } = await import('../store/request/meter.js');
+  const { newCall } = await import('../store/database.js');
   const derived = openDerived(session, config, log);
   const jobs = startJobs(session, derived, config.limits.deadlineMs, log);
   try {
@@ -45,9 +44,9 @@ export async function deleteSource(session: CommandSession, key: string, options
 async function run(session: CommandSession, key: string, { yes, wait, json }: DeleteOptions): Promise<void> {
   const { database, signal } = session;
   const { getBlocks } = await import('../store/cell/blocks.js');
-  const { deleteCollection } = await import('../store/collection/collection-changes.js');
-  const { newCall } = await import('../store/request/meter.js');
-  const { checkTables } = await import('../store/table/table-check.js');
+  const { deleteCollection } = await import('../store/collection/collections.js');
+  const { newCall } = await import('../store/database.js');
+  const { checkTables } = await import('../store/table/tables.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
   const began = systemClock.now();

@@ -2,8 +2,8 @@ import { Command } from 'commander';
 
 import { CellportError } from '../errors.js';
 import { hintFor } from './failure.js';
-import { EXIT_CODES } from './options.js';
 import { printable } from './progress.js';
+import { EXIT_CODES } from './session.js';
 
 const LABELS = { ok: 'ok     ', warning: 'warning', problem: 'PROBLEM' } as const;
 

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 
-import { EXIT_CODES } from './options.js';
-import { withDatabase } from './session.js';
+import { EXIT_CODES, withDatabase } from './session.js';
 
 /** The work of the commands, which is loaded when one runs. */
 const work = () => import('./documents/run.js');

@@ -1,9 +1,9 @@
+import { readPoint } from '../geo/bounds.js';
 import { encode, LONGEST_Z, readGeohash } from '../geo/geohash.js';
-import { readPoint } from '../geo/point.js';
 import { collectionId, markerId } from '../keys/ids.js';
 import { createKeyspace, type KeyStyle } from '../keys/keyspace.js';
 import { readCode, readCollectionKey, readMarkerKey } from '../keys/validate.js';
-import type { KeyOptions } from './options.js';
+import type { KeyOptions } from './session.js';
 
 /** An entity whose keys are printed. */
 export type Entity =

@@ -4,7 +4,7 @@ import { badInput } from '../errors.js';
 import { EXPORT_FORMATS, exportFormatOf, isTableFormat } from '../ingest/export/export-format.js';
 import { isGzip } from '../ingest/read/gzip.js';
 import type { ExportOptions } from './export/rows.js';
-import { boundsOption, EXIT_CODES } from './options.js';
+import { boundsOption, EXIT_CODES } from './session.js';
 
 async function run(options: ExportOptions): Promise<void> {
   const { out, zones, escapeFormulas } = options;

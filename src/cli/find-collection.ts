@@ -1,8 +1,7 @@
 import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import { getCollections, listCollections } from '../store/collection/collections.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Database } from '../store/database.js';
 import { hasSource, type SourceCollection } from '../store/source/source-mapping.js';
 
 const MOST_NAMED = 20;

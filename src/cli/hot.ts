@@ -3,9 +3,8 @@ import { Command } from 'commander';
 import { badInput, CellportError } from '../errors.js';
 import type { HotKeys } from '../http/metrics.js';
 import { isLoopback, urlOf } from '../loopback.js';
-import { EXIT_CODES } from './options.js';
 import { aligned } from './progress.js';
-import { readSettings, withDatabase } from './session.js';
+import { EXIT_CODES, readSettings, withDatabase } from './session.js';
 
 interface HotOptions {
   readonly spread?: string;
@@ -58,7 +57,7 @@ async function spread(prefix: string, key: string): Promise<void> {
   await withDatabase(async ({ database, signal }) => {
     const { beginSpread } = await import('../store/collection/spread.js');
     const { spreadOf } = await import('../model/spread.js');
-    const { newCall } = await import('../store/request/meter.js');
+    const { newCall } = await import('../store/database.js');
     const collection = await beginSpread(database, key, prefix, newCall(signal));
     const { shards, phase } = spreadOf(collection, prefix) ?? {};
     const state =

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 import { badInput } from '../errors.js';
-import { EXIT_CODES } from './options.js';
+import { EXIT_CODES } from './session.js';
 
 const arnOf = (table: string) => `arn:aws:dynamodb:*:*:table/${table}`;
 

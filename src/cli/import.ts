@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 
 import { FILE_FORMATS } from '../ingest/read/file-format.js';
 import type { ImportOptions } from './import/options.js';
-import { EXIT_CODES, mapPropertyOption, prefixLengthOption, writeShardsOption } from './options.js';
+import { EXIT_CODES, mapPropertyOption, prefixLengthOption, writeShardsOption } from './session.js';
 
 const HELP = `
 Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); an array, lines (NDJSON) or a

@@ -7,8 +7,7 @@ import { CellportError } from '../errors.js';
 import { PRIVATE_FILE } from '../private-files.js';
 import { endOf, Interrupted } from './failure.js';
 import type { Answers } from './init/questions.js';
-import { EXIT_CODES } from './options.js';
-import { withDatabase } from './session.js';
+import { EXIT_CODES, withDatabase } from './session.js';
 
 /** A mapping of the table in JSON; undefined, with the reason printed, if none can be proposed. */
 async function mappingOf(table: string): Promise<string | undefined> {

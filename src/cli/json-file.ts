@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { CellportError, reasonFor } from '../errors.js';
+import { readMapping, type Mapping } from '../sources/mapping.js';
 
 /** Far more than any file has that people write. */
 const MOST_BYTES = 256 * 1024;
@@ -32,4 +33,16 @@ export async function readJsonFile<T>(path: string, read: (json: unknown) => T):
   } catch (error) {
     throw error instanceof CellportError ? fail(error.message.replaceAll('\n', `\n${path}: `)) : error;
   }
+}
+
+/** A mapping as it is in a file, checked. */
+export interface MappingFile {
+  readonly json: string;
+  readonly mapping: Mapping;
+}
+
+/** Reads the mapping in a file. Throws BAD_USER_INPUT naming the file, with a line for each fault. */
+export async function readMappingFile(path: string): Promise<MappingFile> {
+  const { json, value: mapping } = await readJsonFile(path, readMapping);
+  return { json, mapping };
 }

@@ -4,12 +4,12 @@ import type { Entity } from './entity-keys.js';
 import {
   anyNumber,
   EXIT_CODES,
+  keyStyle,
   prefixLengthOption,
   styleOption,
   writeShardsOption,
   type KeyOptions,
-} from './options.js';
-import { keyStyle } from './session.js';
+} from './session.js';
 
 async function printKeys(entity: Entity, options: KeyOptions): Promise<void> {
   const { keysOf } = await import('./entity-keys.js');

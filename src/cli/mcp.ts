@@ -2,8 +2,7 @@ import { Command } from 'commander';
 
 import { badInput, CellportError } from '../errors.js';
 import type { Execute } from './mcp/serve.js';
-import { EXIT_CODES } from './options.js';
-import { withDatabase, withSettings } from './session.js';
+import { EXIT_CODES, withDatabase, withSettings } from './session.js';
 
 const ANSWERS_WITHIN_MS = 30_000;
 

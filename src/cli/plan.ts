@@ -1,7 +1,15 @@
 import { Command, Option } from 'commander';
 
-import { anyNumber, boundsOption, EXIT_CODES, prefixLengthOption, styleOption, writeShardsOption } from './options.js';
-import { keyStyle, withDatabase } from './session.js';
+import {
+  anyNumber,
+  boundsOption,
+  EXIT_CODES,
+  keyStyle,
+  prefixLengthOption,
+  styleOption,
+  withDatabase,
+  writeShardsOption,
+} from './session.js';
 import type { PlanOptions, PrintedPlan } from './viewport-plan.js';
 
 const degrees = (value: number): string => String(Number(value.toFixed(6)));

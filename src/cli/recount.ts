@@ -2,14 +2,13 @@ import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
-import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import { EXIT_CODES, resumed, withDatabase, type CommandSession } from './session.js';
 
 async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { database, log, signal } = session;
   const { recountDerived } = await import('../server/consumer.js');
-  const { checkTables } = await import('../store/table/table-check.js');
+  const { checkTables } = await import('../store/table/tables.js');
   await checkTables(database);
   const began = systemClock.now();
   const counted = await resumed(signal, () => recountDerived(session, log, check, signal));

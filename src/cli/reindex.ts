@@ -2,9 +2,8 @@ import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
 import { badInput, CellportError } from '../errors.js';
-import { EXIT_CODES } from './options.js';
 import { duration, grouped } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import { EXIT_CODES, resumed, withDatabase, type CommandSession } from './session.js';
 
 interface ReindexOptions {
   readonly check?: boolean;

@@ -3,9 +3,17 @@ import { Command, Option } from 'commander';
 import { systemClock } from '../clock.js';
 import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
-import { EXIT_CODES, mapPropertyOption, prefixLengthOption, wholeNumber, writeShardsOption } from './options.js';
 import { duration, progressBar, type ProgressBar } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import {
+  EXIT_CODES,
+  mapPropertyOption,
+  prefixLengthOption,
+  resumed,
+  wholeNumber,
+  withDatabase,
+  writeShardsOption,
+  type CommandSession,
+} from './session.js';
 
 interface RepartitionOptions {
   readonly prefixLength?: number;
@@ -50,7 +58,7 @@ async function askIfUnknown(session: CommandSession, collection: Collection, nam
   const { database, signal } = session;
   const { readMarkers } = await import('../ingest/export/read-markers.js');
   const { findOccupied } = await import('../server/consumer.js');
-  const { newCall } = await import('../store/request/meter.js');
+  const { newCall } = await import('../store/database.js');
   const { askAboutNames } = await import('./ask.js');
   const unknown = new Set(names);
   let asked = 0;
@@ -69,7 +77,7 @@ async function askIfUnknown(session: CommandSession, collection: Collection, nam
 /** Begins, resumes or undoes a change as requested; returns the collection with the change to be completed. */
 async function prepare(session: CommandSession, key: string, options: RepartitionOptions): Promise<Collection> {
   const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
-  const { newCall } = await import('../store/request/meter.js');
+  const { newCall } = await import('../store/database.js');
   const { findCollection } = await import('./find-collection.js');
   const { prefixLength, shards: writeShards, mapProperty: mapProperties, undo = false } = options;
   const wanted = { prefixLength, writeShards, mapProperties };
@@ -84,9 +92,9 @@ async function prepare(session: CommandSession, key: string, options: Repartitio
 
 async function run(session: CommandSession, key: string, options: RepartitionOptions): Promise<void> {
   const { config, database, signal } = session;
-  const { completeRepartition, settleMs } = await import('../server/repartition.js');
+  const { completeRepartition, settleMs } = await import('../server/jobs.js');
   const { nameOfLayout } = await import('../store/collection/layout-change.js');
-  const { checkTables } = await import('../store/table/table-check.js');
+  const { checkTables } = await import('../store/table/tables.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
   const began = systemClock.now();

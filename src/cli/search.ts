@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import { anyNumber, boundsOption, EXIT_CODES, wholeNumber } from './options.js';
 import type { SearchOptions } from './search/print.js';
-import { withDatabase } from './session.js';
+import { anyNumber, boundsOption, EXIT_CODES, wholeNumber, withDatabase } from './session.js';
 
 function parseNear(text: string): readonly [number, number] {
   const [lng, lat, ...more] = text.split(',').map(anyNumber);

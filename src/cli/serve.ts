@@ -6,9 +6,8 @@ import type { Backend } from '../server/backend.js';
 import type { DerivedData } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
-import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped, importBars } from './progress.js';
-import { withSettings, type CommandSession, type CommandSettings } from './session.js';
+import { EXIT_CODES, wholeNumber, withSettings, type CommandSession, type CommandSettings } from './session.js';
 
 interface ServeOptions {
   readonly workers?: number;
@@ -22,7 +21,7 @@ function say(what: string, how: string): void {
 }
 
 async function openTables({ config, database }: CommandSession): Promise<string> {
-  const { openTables } = await import('../store/table/table-check.js');
+  const { openTables } = await import('../store/table/tables.js');
   const { created, table } = await openTables(database);
   const { entities, derived } = config.tables;
   say('Tables', `${entities}, ${derived}: ${created.length === 0 ? 'already exist' : 'created'}`);

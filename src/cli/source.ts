@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
 
 import type { DeleteOptions } from './delete.js';
-import { interval, subcommand, wholeNumber } from './options.js';
-import { withDatabase } from './session.js';
+import { interval, subcommand, wholeNumber, withDatabase } from './session.js';
 import type { CheckOptions } from './source/check.js';
 import type { SourceOptions } from './source/create.js';
 

@@ -2,17 +2,16 @@ import { Command, Option } from 'commander';
 
 import { systemClock } from '../clock.js';
 import { badInput } from '../errors.js';
-import { EXIT_CODES, wholeNumber } from './options.js';
 import { duration, grouped } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import { EXIT_CODES, resumed, wholeNumber, withDatabase, type CommandSession } from './session.js';
 
 async function sweep({ database, signal }: CommandSession, olderThan: number): Promise<void> {
   const { objects } = database.geometry;
   if (objects === undefined)
     throw badInput('CELLPORT_OBJECTS', undefined, 'set, because only an object store can be swept');
-  const { newCall } = await import('../store/request/meter.js');
-  const { checkTables } = await import('../store/table/table-check.js');
-  const { sweepObjects } = await import('../store/zone/zone-removal.js');
+  const { newCall } = await import('../store/database.js');
+  const { checkTables } = await import('../store/table/tables.js');
+  const { sweepObjects } = await import('../store/zone/zones.js');
   await checkTables(database);
   const began = systemClock.now();
   // Objects in a folder may have the time of this machine, those in S3 have that of AWS: the earlier one removes nothing new.

@@ -3,8 +3,7 @@ import { Command } from 'commander';
 import { CellportError } from '../errors.js';
 import type { Backend } from '../server/backend.js';
 import { checkTableName } from './iam.js';
-import { EXIT_CODES } from './options.js';
-import { readSettings } from './session.js';
+import { EXIT_CODES, readSettings } from './session.js';
 
 /** Runs work on the database. A signal ends the process immediately, which is safe because each step is atomic. */
 async function withTables(work: (backend: Backend) => Promise<void>): Promise<void> {
@@ -14,8 +13,7 @@ async function withTables(work: (backend: Backend) => Promise<void>): Promise<vo
 }
 
 async function create({ database, where }: Backend): Promise<void> {
-  const { openTables } = await import('../store/table/table-check.js');
-  const { describeTables } = await import('../store/table/tables.js');
+  const { describeTables, openTables } = await import('../store/table/tables.js');
   const { created } = await openTables(database);
   for (const { name } of await describeTables(database)) {
     console.log(`${name}: ${created.includes(name) ? 'created' : 'already exists'} (${where})`);

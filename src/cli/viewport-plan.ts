@@ -14,8 +14,7 @@ import { coverForPlan } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
 import { requireCollection } from '../read/context.js';
 import { oneQuery } from '../server/one-query.js';
-import type { BoundsOption, KeyOptions } from './options.js';
-import type { CommandSession } from './session.js';
+import type { BoundsOption, CommandSession, KeyOptions } from './session.js';
 
 interface View {
   readonly bounds: BoundsOption;

@@ -1,7 +1,6 @@
-import { normalizeBounds, type Area, type Bounds } from './bounds.js';
+import { canonicalLng, normalizeBounds, type Area, type Bounds, type Point } from './bounds.js';
 import type { Relation } from './cover.js';
 import { distance, EARTH_RADIUS } from './distance.js';
-import { canonicalLng, type Point } from './point.js';
 
 const RADIANS = Math.PI / 180;
 

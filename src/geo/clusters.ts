@@ -1,10 +1,9 @@
-import { areaOverlapsCell, type Area, type Bounds } from './bounds.js';
+import { areaOverlapsCell, type Area, type Bounds, type Point } from './bounds.js';
 import type { Cell } from './cell-sums.js';
 import { crumbAt, PASSES, westOf, windowAt, windowsOf, type Spacing, type Windows } from './cluster-windows.js';
 import { takeApart } from './few-markers.js';
 import { cellBounds } from './geohash.js';
 import { boundsOf, byFirstCell, cellsOf, join, meanOf, ofCell, turned, type Group } from './groups.js';
-import type { Point } from './point.js';
 import type { Steps } from './steps.js';
 
 /** Number of groups handled in one step. */

@@ -1,6 +1,5 @@
 import type { Bounds } from './bounds.js';
-import { LONGEST_Z } from './geohash.js';
-import type { ZRange } from './ranges.js';
+import { LONGEST_Z, type ZRange } from './geohash.js';
 import { atOnce, type Steps } from './steps.js';
 
 /** How a cell relates to a shape: entirely inside, entirely outside, or possibly partly inside. */

@@ -1,4 +1,4 @@
-import { canonicalLng, type Point } from './point.js';
+import { canonicalLng, type Point } from './bounds.js';
 
 /** The mean radius of the Earth, which Cellport treats as a sphere, in meters (IUGG). */
 export const EARTH_RADIUS = 6_371_008.8;

@@ -1,8 +1,7 @@
-import type { Bounds } from './bounds.js';
+import type { Bounds, Point } from './bounds.js';
 import { UNITS_PER_DEGREE, type Cell, type CellSums } from './cell-sums.js';
 import { cellBounds } from './geohash.js';
 import { pixelOf, type Pixel } from './mercator.js';
-import type { Point } from './point.js';
 
 const TURN = 360;
 

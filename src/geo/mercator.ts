@@ -1,4 +1,4 @@
-import type { Point } from './point.js';
+import type { Point } from './bounds.js';
 
 /** A position on the square of the Web Mercator world: x from the west, y from the north, both in px. */
 export interface Pixel {

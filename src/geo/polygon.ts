@@ -1,12 +1,11 @@
 import Flatbush from 'flatbush';
 import { orient2d } from 'robust-predicates';
 
-import { normalizeBounds, type Area, type Bounds } from './bounds.js';
+import { canonicalLng, normalizeBounds, type Area, type Bounds, type Point } from './bounds.js';
 import { coverInSteps, type Relation } from './cover.js';
+import type { ZRange } from './geohash.js';
 import { PathIndex } from './path-index.js';
 import { least, most, readPaths, type Part, type Path, type PathLimits } from './paths.js';
-import { canonicalLng, type Point } from './point.js';
-import type { ZRange } from './ranges.js';
 import { atOnce, type Steps } from './steps.js';
 
 /** Polygons or lines, indexed for fast queries with any number of vertices. */

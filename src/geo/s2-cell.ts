@@ -1,4 +1,4 @@
-import type { Point } from './point.js';
+import type { Point } from './bounds.js';
 
 /** Which quarter of a square, 2 * i + j, the Hilbert curve visits in turn, in each of its four orientations. */
 const QUARTERS = ['0132', '0231', '3201', '3102'];

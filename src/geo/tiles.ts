@@ -1,6 +1,5 @@
-import { normalizeBounds, type Area, type Bounds } from './bounds.js';
-import { latToY, MERCATOR_LAT, worldSize, yToLat } from './mercator.js';
-import { canonicalLng, type Point } from './point.js';
+import { canonicalLng, normalizeBounds, type Area, type Bounds, type Point } from './bounds.js';
+import { latToY, MERCATOR_LAT, worldSize, yToLat, type Pixel } from './mercator.js';
 
 /** A tile of the Web Mercator square: of level z, x from the west and y from the north, each 0 to 2^z - 1. */
 export interface Tile {
@@ -18,10 +17,7 @@ export const TILE_UNITS = 4_096;
 export const TILE_BUFFER = 256;
 
 /** A position in units of a level, from the northwestern corner of the world, or of a tile. */
-export interface TilePoint {
-  readonly x: number;
-  readonly y: number;
-}
+export type TilePoint = Pixel;
 
 /** Whether Web Mercator has a position: it ends at 85.0511 degrees. */
 export const isInMercator = ({ lat }: Point): boolean => Math.abs(lat) <= MERCATOR_LAT;

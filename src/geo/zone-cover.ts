@@ -1,8 +1,7 @@
-import type { Bounds } from './bounds.js';
+import type { Bounds, Point } from './bounds.js';
 import { halves, WORLD, type Halving, type Relation } from './cover.js';
 import { cellBounds, encode, fromZ, GEOHASH_ALPHABET } from './geohash.js';
 import { least, most, type Part } from './paths.js';
-import type { Point } from './point.js';
 import type { Steps } from './steps.js';
 
 /**

@@ -7,8 +7,8 @@ import type { Keyspace } from '../keys/keyspace.js';
 import { groupBy } from '../loaders/group.js';
 import { partitionRange, positionOf } from '../pages/directory.js';
 import { rangeBounds } from '../plan/explain.js';
-import { newMeter, type Call } from '../store/request/meter.js';
-import type { PageRead, RangeRead } from '../store/request/read-log.js';
+import type { Call } from '../store/database.js';
+import { newMeter, type PageRead, type RangeRead } from '../store/request/meter.js';
 import type { Reported } from './work.js';
 
 /** A range that was read, with its location on the globe. */

@@ -2,14 +2,13 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { MapCell } from '../map/cells/cells.js';
 import type { MapCluster } from '../map/cells/clusters.js';
 import type { Collection as CollectionModel, SourceReport } from '../model/collection.js';
-import type { MapMarker } from '../model/marker.js';
+import type { MapMarker, Zone as ZoneModel } from '../model/marker.js';
 import type { MarkerChange as LiveMarkerChange } from '../live/change.js';
 import type { MarkerConnection as MapMarkerConnection } from '../map/connection.js';
 import type { NearbyConnection as MapNearbyConnection, NearbyEdge as NearbyMarkerEdge } from '../map/near/near.js';
 import type { SearchConnection as MapSearchConnection, FoundEdge } from '../map/text-search.js';
 import type { Viewport as MapViewport } from '../map/viewport.js';
-import type { Zone as ZoneModel } from '../model/zone.js';
-import type { ZoneConnection as MapZoneConnection } from '../map/zones/zone-connection.js';
+import type { ZoneConnection as MapZoneConnection } from '../map/zones/zones.js';
 import type { ViewportContent as MapContent } from '../map/content.js';
 import type { RequestContext } from './context.js';
 export type Maybe<T> = T | null;

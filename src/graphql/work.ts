@@ -4,8 +4,8 @@ import type { Limits } from '../model/limits.js';
 import { READS_OF_A_WRITE } from '../model/read-cost.js';
 import type { Scheduler } from '../scheduling/scheduler.js';
 import type { Turn } from '../scheduling/turns.js';
-import { newMeter, type Call } from '../store/request/meter.js';
-import type { PageRead, RangeRead } from '../store/request/read-log.js';
+import type { Call } from '../store/database.js';
+import { newMeter, type PageRead, type RangeRead } from '../store/request/meter.js';
 import { endSpan, type Traced } from '../tracing.js';
 
 /** Time for reads that stop at the deadline to return their errors, so that the client gets a partial answer. */

@@ -14,8 +14,7 @@ import type { GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import type { Admission } from '../scheduling/admission.js';
-import { OVERLOADED, SMALL_BYTES } from './admit.js';
-import type { ClientLimits } from './client-limits.js';
+import { OVERLOADED, SMALL_BYTES, type ClientLimits } from './admit.js';
 import type { CheckHost } from './hosts.js';
 
 export interface SubscriptionsOptions {

@@ -5,8 +5,7 @@ import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import pLimit from 'p-limit';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-import { OVERLOADED, RETRY_AFTER_S, SMALL_BYTES } from './admit.js';
-import { FLOOD, LATER_S, TOO_MANY } from './client-limits.js';
+import { FLOOD, LATER_S, OVERLOADED, RETRY_AFTER_S, SMALL_BYTES, TOO_MANY } from './admit.js';
 import { denseJson } from './json-limit.js';
 import { isForeignPage } from './origins.js';
 import {

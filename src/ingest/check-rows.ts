@@ -1,11 +1,9 @@
 import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
-import type { Call } from '../store/request/meter.js';
+import type { Call } from '../store/database.js';
 import { KeyLines } from './read/key-lines.js';
 import type { Reject, RejectsFile } from './read/rejects.js';
-import { RowOffsets } from './read/row-offset.js';
-import type { RowSource } from './read/row-source.js';
-import { isInvalid, type Row } from './read/row.js';
+import { isInvalid, RowOffsets, type Row, type RowSource } from './read/row.js';
 import type { Keyed } from './rows/content-key.js';
 
 export interface CheckProgress {

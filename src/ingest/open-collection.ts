@@ -2,8 +2,7 @@ import { CellportError } from '../errors.js';
 import type { Collection } from '../model/collection.js';
 import { newCollection, type CollectionInput } from '../store/collection/collection-item.js';
 import { createCollection, getCollections } from '../store/collection/collections.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Database } from '../store/database.js';
 import { ownCollection } from '../store/source/source-mapping.js';
 
 export interface OpenedCollection {

@@ -10,15 +10,15 @@ import {
   type PartitionPrefixes,
 } from '../store/cell/partition-prefixes.js';
 import { CONSUMER, loadStreamState } from '../store/cell/stream-state.js';
-import { emptyingJob, releaseCollection } from '../store/collection/collection-changes.js';
+import { emptyingJob, releaseCollection } from '../store/collection/collections.js';
+import { newCall, type Call } from '../store/database.js';
 import type { Sighting } from '../store/lease.js';
 import { walkPages } from '../store/page/walk-pages.js';
-import { removeByKey, removePartition } from '../store/removal/partition.js';
+import { removeByKey, removePartition } from '../store/removal/markers.js';
 import { removeLeftReadings } from '../store/removal/readings.js';
-import { mapConcurrently } from '../store/request/concurrency.js';
-import { newCall, type Call } from '../store/request/meter.js';
+import { mapConcurrently } from '../store/request/pacing.js';
 import { hasSource, type SourceCollection } from '../store/source/source-mapping.js';
-import { removeZones } from '../store/zone/zone-removal.js';
+import { removeZones } from '../store/zone/zones.js';
 import { doJob, type OwnJob, type Worker } from './job.js';
 
 export interface EmptyingOptions {

@@ -1,9 +1,7 @@
 import type { Key } from '../keys/document-id.js';
-import type { Database } from '../store/database.js';
+import { newCall, type Database } from '../store/database.js';
 import { tryLease, whileLeased, type Contender, type Leased, type Sighting } from '../store/lease.js';
-import { readItem } from '../store/request/conditional-change.js';
-import { putVersion } from '../store/request/conditional-put.js';
-import { newCall } from '../store/request/meter.js';
+import { putVersion, readItem } from '../store/request/conditional-write.js';
 
 /** How far a job is. */
 interface Progress {

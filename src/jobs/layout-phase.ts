@@ -1,6 +1,6 @@
 import type { Collection, LayoutChange } from '../model/collection.js';
 import type { PartitionPrefixes } from '../store/cell/partition-prefixes.js';
-import type { Call } from '../store/request/meter.js';
+import type { Call } from '../store/database.js';
 import type { OwnJob, Worker } from './job.js';
 
 /** How far a change of a layout is. */

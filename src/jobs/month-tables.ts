@@ -1,9 +1,8 @@
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import { DAY_MS, expiredUpTo, monthEnd } from '../model/reading.js';
-import { everyCollection } from '../store/collection/collection-changes.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { everyCollection } from '../store/collection/collections.js';
+import { newCall, type Database } from '../store/database.js';
 import {
   coolMonthTable,
   deleteMonthTable,

@@ -6,9 +6,10 @@ import { allPrefixes, hasFewPartitions } from '../store/cell/partition-prefixes.
 import { getCollections } from '../store/collection/collections.js';
 import { endPhase, repartitionJob } from '../store/collection/layout-change.js';
 import { LayoutChanged, whileLayoutStays } from '../store/collection/watch-collection.js';
+import { newCall } from '../store/database.js';
 import type { Sighting } from '../store/lease.js';
-import { mapConcurrently } from '../store/request/concurrency.js';
-import { newCall, type Meter } from '../store/request/meter.js';
+import type { Meter } from '../store/request/meter.js';
+import { mapConcurrently } from '../store/request/pacing.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { queryResponses } from '../store/table/query-responses.js';
 import { fitMarkers } from './fit-markers.js';

@@ -1,12 +1,11 @@
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Collection, SpreadPrefix } from '../model/collection.js';
-import { everyCollection } from '../store/collection/collection-changes.js';
+import { everyCollection } from '../store/collection/collections.js';
 import { completeSpread } from '../store/collection/spread.js';
-import type { Database } from '../store/database.js';
+import { newCall, type Database } from '../store/database.js';
 import type { Sighting } from '../store/lease.js';
 import { removeLeftReadings } from '../store/removal/readings.js';
-import { newCall } from '../store/request/meter.js';
 import { emptyCollection, type EmptyingOptions } from './emptying.js';
 import { MonthKeeper } from './month-tables.js';
 

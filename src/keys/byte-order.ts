@@ -19,3 +19,6 @@ export function compareBytes(a: string, b: string): number {
   }
   return a.length - b.length;
 }
+
+/** Whether a key comes before another one. */
+export const isBefore = (a: string, b: string): boolean => compareBytes(a, b) < 0;

@@ -2,15 +2,18 @@
  * Runs the stream's consumer in an AWS Lambda, whenever an event source mapping of the entities' stream calls `handler`.
  * docs/stream.md says how to set it up.
  */
+import type { Clock } from '../clock.js';
 import { readConfig, silenceSdkAdvice, type Config } from '../config.js';
 import { createLog } from '../log-output.js';
-import { createDatabase, type Database } from '../store/database.js';
+import type { StreamState } from '../store/cell/stream-state.js';
+import { createDatabase } from '../store/create-database.js';
+import type { Database } from '../store/database.js';
 import { ownTables } from '../store/table/tables.js';
+import { isAfter, type StreamRecord } from '../stream/change.js';
 import { Consumer, type ConsumerOptions } from '../stream/consume/consumer.js';
 import { consumerParts } from '../stream/consume/derived-ports.js';
 import { BRIEF_LOAD_POLICY } from '../stream/consume/flood.js';
 import { createStreamsClient, recordOf, type WireRecord } from '../stream/source/dynamodb.js';
-import { awaitRecord } from './await-record.js';
 
 /** The event that the mapping sends. That of a schedule has no records: everything in the stream is then awaited. */
 export interface StreamEvent {
@@ -117,4 +120,33 @@ export function handler(event: StreamEvent, context?: LambdaContext): Promise<St
     handle = createHandler(readConfig());
   }
   return handle(event, context);
+}
+
+/** Maximum time for a record that one reader of the stream has got to appear for others. */
+const APPEARS_WITHIN_MS = 300;
+/** Times of records are cut to seconds, by DynamoDB Local to minutes, and clocks that DynamoDB sets differ by two seconds. */
+const TIMES_DIFFER_MS = 65_000;
+
+/**
+ * Waits for a record, delivered just now, to be applied; without one, for everything that was written before. AWS does not
+ * tell which shard it is from, so this is learned when the record is read. If another process had read it before, the
+ * stream has been read to its end since.
+ */
+export function awaitRecord(record: Pick<StreamRecord, 'sequence' | 'at'> | undefined, clock: Pick<Clock, 'now'>) {
+  const readBy = clock.now() + APPEARS_WITHIN_MS;
+  let shard: string | undefined;
+  return {
+    /** Call with each record that is read. */
+    onRecord(this: void, read: StreamRecord, from?: string): void {
+      if (read.sequence === record?.sequence) shard = from;
+    },
+    /** Whether a state includes it, given when the stream was last known to be read to its end, by the clock. */
+    isApplied(this: void, { shards, endAt }: StreamState, completeAt = -Infinity): boolean {
+      if (completeAt >= readBy) return true;
+      if (record === undefined) return false;
+      const after = shard === undefined ? undefined : shards[shard]?.after;
+      if (after !== undefined) return !isAfter(record.sequence, after);
+      return record.at > 0 && endAt !== null && endAt >= record.at + APPEARS_WITHIN_MS + TIMES_DIFFER_MS;
+    },
+  };
 }

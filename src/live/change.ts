@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { areaContains, type Area } from '../geo/bounds.js';
-import { canonicalLng, type Point } from '../geo/point.js';
+import { areaContains, canonicalLng, type Area, type Point } from '../geo/bounds.js';
 import { markerId } from '../keys/ids.js';
 import { GEO_ATTRIBUTES } from '../keys/indexes.js';
 import type { Keyspace } from '../keys/keyspace.js';

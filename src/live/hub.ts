@@ -103,8 +103,8 @@ export class LiveHub implements LiveChanges {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#history = new History(options);
-    const { keys, clock } = options;
-    this.#listeners = new Listeners({ keys, now: () => clock.wall() });
+    const { keys, clock, log } = options;
+    this.#listeners = new Listeners({ keys, now: () => clock.wall(), log });
   }
 
   /** Takes a record. Those of one item arrive in order; duplicates are ignored. */

@@ -1,6 +1,5 @@
 import { CellportError, notFound } from '../errors.js';
-import type { Area } from '../geo/bounds.js';
-import { canonicalLng, type Point } from '../geo/point.js';
+import { canonicalLng, type Area, type Point } from '../geo/bounds.js';
 import { markerId } from '../keys/ids.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import type { ZRange } from '../geo/ranges.js';
+import type { ZRange } from '../geo/geohash.js';
 import { CacheUse } from './cache-use.js';
 import { LAG_MS } from './followed-cache.js';
 

@@ -1,7 +1,6 @@
 import DataLoader from 'dataloader';
 
-import { fromZ, toZ } from '../geo/geohash.js';
-import type { ZRange } from '../geo/ranges.js';
+import { fromZ, toZ, type ZRange } from '../geo/geohash.js';
 import { placeOfParent, type CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
@@ -11,8 +10,7 @@ import type { BlockPlan } from '../plan/blocks.js';
 import { eachInTurns, type Turn } from '../scheduling/turns.js';
 import { getBlocks, type BlockName } from '../store/cell/blocks.js';
 import { blockFromItem } from '../store/cell/cells.js';
-import type { Database, Item } from '../store/database.js';
-import type { Call } from '../store/request/meter.js';
+import type { Call, Database, Item } from '../store/database.js';
 import type { Budget } from './budget.js';
 import { blockName, type CellCache } from './cell-cache.js';
 import type { FillToken } from './followed-cache.js';

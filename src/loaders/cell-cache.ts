@@ -1,5 +1,5 @@
 import type { CellSums } from '../geo/cell-sums.js';
-import { PackedSums } from '../geo/packed-sums.js';
+import { PackedSums } from '../geo/packed-cluster.js';
 import { addTo, type CellChanges } from '../model/cell-changes.js';
 import { cellBlock, placeOfParent, sumsOfBlock, type CellBlock } from '../model/cell.js';
 import { STALE_AFTER_MS } from '../model/limits.js';

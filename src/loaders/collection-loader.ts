@@ -7,9 +7,8 @@ import type { Collection } from '../model/collection.js';
 import type { Action, Grants } from '../model/grant.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
 import { collectionOfCode, listCollections, type CollectionList } from '../store/collection/collections.js';
-import type { Database, Item } from '../store/database.js';
-import { batchGet } from '../store/request/batch-get.js';
-import type { Call } from '../store/request/meter.js';
+import type { Call, Database, Item } from '../store/database.js';
+import { batchGet } from '../store/request/batches.js';
 import type { CollectionCache } from './collection-cache.js';
 import { remembered } from './remembered.js';
 

@@ -3,8 +3,8 @@ import pLimit from 'p-limit';
 
 import type { ZoneGeometry } from '../geo/antimeridian.js';
 import { coarsened } from '../geo/coarsen.js';
+import type { ZRange } from '../geo/geohash.js';
 import { coverForSearch, type Shape } from '../geo/polygon.js';
-import type { ZRange } from '../geo/ranges.js';
 import { Simplifier } from '../geo/simplify.js';
 import type { Steps } from '../geo/steps.js';
 import { shapeInSteps } from '../geo/zone-geometry.js';

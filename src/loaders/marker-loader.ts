@@ -6,7 +6,7 @@ import { isInRows, seen } from '../model/grant.js';
 import type { Limits } from '../model/limits.js';
 import type { Marker } from '../model/marker.js';
 import { areApart, DAY_MS, partitionsOf, type Reading } from '../model/reading.js';
-import type { Database } from '../store/database.js';
+import type { Call, Database } from '../store/database.js';
 import type { MarkerReference } from '../store/marker/markers.js';
 import {
   readMarkerWithReadings,
@@ -14,7 +14,6 @@ import {
   type MarkerWithReadings,
   type ReadingsWanted,
 } from '../store/reading/readings.js';
-import type { Call } from '../store/request/meter.js';
 import { markersByKey } from '../store/source/source-markers.js';
 import { groupBy } from './group.js';
 import { ifPossible } from './impossible-keys.js';

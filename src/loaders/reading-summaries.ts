@@ -2,7 +2,7 @@ import type { LimitFunction } from 'p-limit';
 
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
-import type { Database } from '../store/database.js';
+import type { Call, Database } from '../store/database.js';
 import type { MarkerReference } from '../store/marker/markers.js';
 import { readKeptSummaries, type KeptTrust } from '../store/reading/kept-summaries.js';
 import {
@@ -11,7 +11,6 @@ import {
   type SummariesWanted,
   type SummaryBudget,
 } from '../store/reading/reading-summaries.js';
-import type { Call } from '../store/request/meter.js';
 import type { ConsumerTrust } from './consumer-trust.js';
 import type { MarkerLoader } from './marker-loader.js';
 

@@ -2,17 +2,16 @@ import TinyQueue from 'tinyqueue';
 
 import type { Bounds } from '../geo/bounds.js';
 import type { Cell } from '../geo/cell-sums.js';
-import { cellBounds } from '../geo/geohash.js';
-import { cellRange } from '../geo/ranges.js';
+import { cellBounds, cellRange } from '../geo/geohash.js';
 import { Budget } from '../loaders/budget.js';
 import type { CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import { isCounted } from '../model/grant.js';
 import type { MapContext } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
-import { readAll } from '../read/read-all.js';
+import { readAll } from '../read/find-markers.js';
 import { cellsOfBlock } from './cells/blocks.js';
-import { cellsOfMarkers } from './cells/occupied.js';
+import { cellsOfMarkers } from './cells/cells.js';
 import { readConnection, type ConnectionArguments, type MarkerConnection } from './connection.js';
 
 /** A connection of the collection's markers that match the filter. */

@@ -1,5 +1,5 @@
 import { badInput } from '../errors.js';
-import type { ZRange } from '../geo/ranges.js';
+import type { ZRange } from '../geo/geohash.js';
 import { Budget } from '../loaders/budget.js';
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';

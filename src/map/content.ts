@@ -6,8 +6,8 @@ import type { MapMarker } from '../model/marker.js';
 import { coverForPlan } from '../plan/markers.js';
 import { requireCollection, type MapContext } from '../read/context.js';
 import { readFilter, type MarkerFilterInput } from '../read/filter.js';
+import { readAll } from '../read/find-markers.js';
 import { hasMoreThan } from '../read/from-pages/page-source.js';
-import { readAll } from '../read/read-all.js';
 import {
   blocksOfClusters,
   clustersOf,

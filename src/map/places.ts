@@ -9,8 +9,8 @@ import type { PlaceCount } from '../model/place.js';
 import type { OrderedMarker } from '../pages/ordered-marker.js';
 import type { MapContext } from '../read/context.js';
 import { Cursors } from '../read/cursor.js';
+import { tooMuch } from '../read/find-markers.js';
 import { passing } from '../read/passing.js';
-import { tooMuch } from '../read/read-all.js';
 import {
   markerConnection,
   readArguments,

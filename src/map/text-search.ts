@@ -1,11 +1,9 @@
 import { badInput, CellportError, limitExceeded } from '../errors.js';
-import { areaContains, normalizeBounds, type Bounds } from '../geo/bounds.js';
-import { readPoint, type Point } from '../geo/point.js';
+import { areaContains, normalizeBounds, readPoint, type Bounds, type Point } from '../geo/bounds.js';
 import type { NodeId } from '../keys/ids.js';
 import type { Collection } from '../model/collection.js';
 import { isPartial, shownProperties } from '../model/grant.js';
-import type { Marker } from '../model/marker.js';
-import type { Zone } from '../model/zone.js';
+import type { Marker, Zone } from '../model/marker.js';
 import type { MapContext } from '../read/context.js';
 import { Cursors } from '../read/cursor.js';
 import { hasWords, textBesides } from '../search/document.js';

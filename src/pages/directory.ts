@@ -1,5 +1,4 @@
-import { GEOHASH_ALPHABET, LONGEST_Z, toZ } from '../geo/geohash.js';
-import { intersect, type ZRange } from '../geo/ranges.js';
+import { GEOHASH_ALPHABET, intersect, LONGEST_Z, toZ, type ZRange } from '../geo/geohash.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { firstIndex } from './bisect.js';
 

@@ -1,10 +1,9 @@
 import TinyQueue from 'tinyqueue';
 
+import type { Point } from '../geo/bounds.js';
 import { greatestDistance, leastDistance } from '../geo/circle.js';
 import { halves, type Halving } from '../geo/cover.js';
-import { cellBounds, LONGEST_Z, toZ } from '../geo/geohash.js';
-import type { Point } from '../geo/point.js';
-import type { ZRange } from '../geo/ranges.js';
+import { cellBounds, LONGEST_Z, toZ, type ZRange } from '../geo/geohash.js';
 import type { PageHint, PartitionPages } from './directory.js';
 import type { ChosenPage } from './plan-reads.js';
 

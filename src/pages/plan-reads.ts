@@ -1,4 +1,4 @@
-import { intersect, type ZRange } from '../geo/ranges.js';
+import { intersect, type ZRange } from '../geo/geohash.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import { REQUEST, SCATTERED_REQUEST, stepsByQuery, unitsOf } from '../model/read-cost.js';
 import { GAP_BYTES, partitionRange, type Directory, type PageRun, type PartitionPages } from './directory.js';

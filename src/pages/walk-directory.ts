@@ -1,6 +1,5 @@
-import { fromZ, LONGEST_Z } from '../geo/geohash.js';
-import { intersect, type ZRange } from '../geo/ranges.js';
-import { compareBytes } from '../keys/byte-order.js';
+import { fromZ, intersect, LONGEST_Z, type ZRange } from '../geo/geohash.js';
+import { isBefore } from '../keys/byte-order.js';
 import { afterPartition, partitionRange, positionOf, type DirectoryPart } from './directory.js';
 
 /** Stretches of a gap are read together if the distance between them is at most this many times the length of the first. */
@@ -31,8 +30,6 @@ export interface Walked {
   readonly upTo: string | undefined;
 }
 
-const before = (a: string, b: string) => compareBytes(a, b) < 0;
-
 /** A position of a partition in Z-order at length 10. */
 const zOf = (partition: string, position: string): number =>
   position === afterPartition(partition) ? partitionRange(partition).to : positionOf(position);
@@ -47,9 +44,9 @@ class MarkerCount {
     const { hints, end } = part;
     if (part !== this.#part) [this.#part, this.#next] = [part, 0];
     const beginOf = (index: number) => hints[index]?.begin ?? end;
-    while (this.#next + 1 < hints.length && !before(from, beginOf(this.#next + 1))) this.#next += 1;
+    while (this.#next + 1 < hints.length && !isBefore(from, beginOf(this.#next + 1))) this.#next += 1;
     let markers = 0;
-    for (; this.#next < hints.length && before(beginOf(this.#next), to); this.#next++)
+    for (; this.#next < hints.length && isBefore(beginOf(this.#next), to); this.#next++)
       markers += hints[this.#next]?.markers ?? 0;
     return markers;
   }
@@ -85,10 +82,10 @@ export function walkDirectory(
     let [at, isAdjacent] = [partition, false];
     for (const { from, to } of intersect(cover, [whole])) {
       const begin = fromZ(from, LONGEST_Z);
-      if (before(at, begin)) [at, isAdjacent] = [begin, false];
+      if (isBefore(at, begin)) [at, isAdjacent] = [begin, false];
       const end = to === whole.to ? afterPartition(partition) : fromZ(to, LONGEST_Z);
-      const orEnd = (position: string) => (before(position, end) ? position : end);
-      while (before(at, end)) {
+      const orEnd = (position: string) => (isBefore(position, end) ? position : end);
+      while (isBefore(at, end)) {
         // A page may begin within a geohash, where ranges do not.
         if (expected >= markers && at.length <= LONGEST_Z) return { missing, upTo: at };
         const part = known.find(partition, at);

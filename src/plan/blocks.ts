@@ -1,6 +1,5 @@
 import type { Area } from '../geo/bounds.js';
-import { toZ } from '../geo/geohash.js';
-import { coverArea, type ZRange } from '../geo/ranges.js';
+import { coverArea, toZ, type ZRange } from '../geo/geohash.js';
 import { CELL_SUFFIX_LENGTH } from '../keys/declarations.js';
 import { LONGEST_BLOCK } from '../model/cell.js';
 import { HEAVY_BLOCKS } from '../model/read-cost.js';

@@ -1,7 +1,6 @@
 import { boundsAround, type Bounds } from '../geo/bounds.js';
 import { halves, WORLD, type Halving } from '../geo/cover.js';
-import { fromZ, LONGEST_Z } from '../geo/geohash.js';
-import type { ZRange } from '../geo/ranges.js';
+import { fromZ, LONGEST_Z, type ZRange } from '../geo/geohash.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { KeyRange } from '../model/key-range.js';

@@ -1,4 +1,4 @@
-import type { ZRange } from '../geo/ranges.js';
+import type { ZRange } from '../geo/geohash.js';
 
 /** Pieces of one partition, which one Query can read together. */
 export interface PartitionPieces {

@@ -1,6 +1,5 @@
 import type { Area } from '../geo/bounds.js';
-import { fromZ, LONGEST_Z } from '../geo/geohash.js';
-import { coverArea, intersect, type ZRange } from '../geo/ranges.js';
+import { coverArea, fromZ, intersect, LONGEST_Z, type ZRange } from '../geo/geohash.js';
 import { HEAVY_SHARE } from '../model/read-cost.js';
 import { byPartition, joinPieces } from './join.js';
 

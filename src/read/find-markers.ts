@@ -1,6 +1,8 @@
+import { limitExceeded } from '../errors.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import { withinRows, withoutHidden, type MarkerFilter } from '../model/grant.js';
+import type { Limits } from '../model/limits.js';
 import type { MapMarker } from '../model/marker.js';
 import { firstIndex } from '../pages/bisect.js';
 import { firstFrom, orderedMarker, type OrderedMarker } from '../pages/ordered-marker.js';
@@ -119,4 +121,27 @@ class Finding {
     this.#resumeAfter = end;
     return false;
   }
+}
+
+/**
+ * All markers of a query, or as many as it wants. Throws LIMIT_EXCEEDED, naming the API's field, if that exceeds the
+ * budget of a field; never returns only some of them.
+ */
+export async function readAll(
+  context: SearchContext,
+  query: MarkerQuery,
+  field: string,
+  advice: string,
+): Promise<readonly MapMarker[]> {
+  const { found, resumeAfter } = await findMarkers(context, query);
+  if (resumeAfter !== undefined && found.length < (query.wanted ?? Infinity)) {
+    throw tooMuch(field, context.limits, advice);
+  }
+  return found.map(({ marker }) => marker);
+}
+
+/** LIMIT_EXCEEDED for a field that would exceed its budget. */
+export function tooMuch(field: string, { queryCalls, itemsPerField }: Limits, advice: string) {
+  const allowed = `${queryCalls} Query calls or ${itemsPerField} items`;
+  return limitExceeded(field, 'more than one field may read', allowed, advice);
 }

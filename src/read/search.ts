@@ -1,4 +1,4 @@
-import type { ZRange } from '../geo/ranges.js';
+import type { ZRange } from '../geo/geohash.js';
 import type { Key } from '../keys/document-id.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Budget } from '../loaders/budget.js';

@@ -1,6 +1,5 @@
 import type { Key, Keyspace } from '../keys/keyspace.js';
-import type { Marker, Properties } from '../model/marker.js';
-import type { Zone } from '../model/zone.js';
+import type { Marker, Properties, Zone } from '../model/marker.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
 import type { Item } from '../store/database.js';
 import { markerFromBase } from '../store/marker/marker-item.js';

@@ -1,8 +1,7 @@
 import { CellportError } from '../errors.js';
-import type { Area, Bounds } from '../geo/bounds.js';
-import type { Point } from '../geo/point.js';
+import type { Area, Bounds, Point } from '../geo/bounds.js';
 import type { Key } from '../keys/document-id.js';
-import type { StoredGeometry } from '../model/zone.js';
+import type { StoredGeometry } from '../model/marker.js';
 
 /** The document of a marker, zone or collection in an engine. */
 export interface SearchDocument {

@@ -1,7 +1,5 @@
-import type { Clock } from '../clock.js';
 import { reasonFor } from '../errors.js';
-import type { Key, Keyspace } from '../keys/keyspace.js';
-import type { Log } from '../log.js';
+import type { Key } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import { restartOnFailure } from '../retry.js';
 import { eachInTurns, type Turn } from '../scheduling/turns.js';
@@ -10,7 +8,7 @@ import type { Item } from '../store/database.js';
 import { LeaseLost } from '../store/lease.js';
 import type { StreamRecord } from '../stream/change.js';
 import { StreamReader } from '../stream/consume/reader.js';
-import { NoStream, type StreamPort } from '../stream/ports.js';
+import { NoStream, type StreamParts } from '../stream/ports.js';
 import { RecordsLost, StreamReplaced } from '../stream/source/record-batches.js';
 import { firstState, passedBy } from '../stream/state.js';
 import { documentOf, searchChange } from './document.js';
@@ -33,14 +31,10 @@ export interface SearchTables {
   consumed(): Promise<StreamState | undefined>;
 }
 
-export interface FollowIndexOptions {
+export interface FollowIndexOptions extends StreamParts {
   readonly engine: FollowedIndex;
-  readonly stream: StreamPort;
   readonly tables: SearchTables;
-  readonly clock: Clock;
-  readonly keys: Keyspace;
   readonly turn: Turn;
-  readonly log: Log;
   readonly pollMs?: number;
   /** Whether the database has more urgent work, so that the index should proceed slowly. */
   readonly isBusy?: (() => boolean) | undefined;

@@ -1,9 +1,8 @@
 import { GEOHASH_ALPHABET } from '../geo/geohash.js';
 import type { StreamState } from '../store/cell/stream-state.js';
-import type { Database } from '../store/database.js';
+import { newCall, type Database } from '../store/database.js';
 import { decodePage } from '../store/page/page-data.js';
 import { pagesFrom, UnknownPageFormat } from '../store/page/pages.js';
-import { newCall } from '../store/request/meter.js';
 import { wireOf } from '../store/request/wire.js';
 import type { SourceCollection } from '../store/source/source-mapping.js';
 import { readWinners } from '../store/source/winners.js';

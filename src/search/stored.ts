@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { middleOf, type Bounds } from '../geo/bounds.js';
-import { canonicalLng } from '../geo/point.js';
+import { canonicalLng, middleOf, type Bounds } from '../geo/bounds.js';
 import { documentId, type Key } from '../keys/document-id.js';
 import type { SearchChange, SearchDocument } from './engine.js';
 import { LONGEST_FOLDED } from './score.js';

@@ -1,8 +1,7 @@
 import type { Collection } from '../model/collection.js';
 import { loadStreamState } from '../store/cell/stream-state.js';
-import { everyCollection } from '../store/collection/collection-changes.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { everyCollection } from '../store/collection/collections.js';
+import { newCall, type Database } from '../store/database.js';
 import { send } from '../store/request/send.js';
 import { itemOfImage } from '../store/request/wire.js';
 import type { SearchTables } from './follow.js';

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
-import { cellRange } from '../geo/ranges.js';
+import { cellRange } from '../geo/geohash.js';
 import type { ChangeLog } from '../loaders/area-memory.js';
 import type { CellCache } from '../loaders/cell-cache.js';
 import type { ConsumerReport } from '../loaders/consumer-trust.js';
@@ -11,8 +11,7 @@ import type { Collection } from '../model/collection.js';
 import { pageName, type PageCache } from '../read/from-pages/page-cache.js';
 import { occupiedLength, occupiedPrefixes, type PartitionPrefixes } from '../store/cell/partition-prefixes.js';
 import { CONSUMER, loadStreamState } from '../store/cell/stream-state.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Database } from '../store/database.js';
 import { changeOf, DERIVED_FORMAT } from '../stream/change.js';
 import { Consumer, reportOf, type ConsumerStatus } from '../stream/consume/consumer.js';
 import { consumerParts } from '../stream/consume/derived-ports.js';

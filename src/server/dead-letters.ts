@@ -1,9 +1,8 @@
 import { IN_USE } from '../search/opensearch/state.js';
 import { countDeadLetters, readDeadLetters, type DeadLetters } from '../store/cell/dead-letters.js';
 import { CONSUMER } from '../store/cell/stream-state.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
-import { checkTables } from '../store/table/table-check.js';
+import { newCall, type Database } from '../store/database.js';
+import { checkTables } from '../store/table/tables.js';
 
 /** Some dead letters of derived data or of search, and the number of all. */
 export async function listDeadLetters(

@@ -6,7 +6,7 @@ import { loadMarkers, type MarkerLoad } from '../ingest/markers/load-markers.js'
 import { openCollection, type OpenedCollection } from '../ingest/open-collection.js';
 import { RejectsFile } from '../ingest/read/rejects.js';
 import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../ingest/zones/countries.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall } from '../store/database.js';
 import type { Backend } from './backend.js';
 import type { DerivedData } from './consumer.js';
 

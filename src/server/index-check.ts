@@ -8,8 +8,8 @@ import { IN_USE, stateItem } from '../search/opensearch/state.js';
 import { IndexWriter, type Refusal } from '../search/opensearch/write.js';
 import { openSearchTables } from '../search/tables.js';
 import { CONSUMER } from '../store/cell/stream-state.js';
-import { batchGet } from '../store/request/batch-get.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall } from '../store/database.js';
+import { batchGet } from '../store/request/batches.js';
 import { FOLLOWS_WITHIN_MS, withCluster, type IndexCommand } from './reindex.js';
 import { shapes } from './search-cluster.js';
 

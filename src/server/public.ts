@@ -16,7 +16,7 @@ import { Work } from '../graphql/work.js';
 import { fetchFrom } from '../http/fetch.js';
 import { createLog } from '../log-output.js';
 import type { Log } from '../log.js';
-import { openTables } from '../store/table/table-check.js';
+import { openTables } from '../store/table/tables.js';
 import { tracedByOthers } from '../tracing.js';
 import { openBackend } from './backend.js';
 import { DELETE, GET, MARKER, UPDATE, UPSERT, VIEWPORT } from './documents.js';

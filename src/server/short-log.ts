@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Database } from '../store/database.js';
 import { send } from '../store/request/send.js';
 import { inBackground, type Background } from './background.js';
 

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { systemClock } from '../clock.js';
 import type { DocumentsByHash } from '../graphql/execution/persisted.js';
 import type { Log } from '../log.js';
-import type { Database } from '../store/database.js';
+import { newCall, type Database } from '../store/database.js';
 import { documentsVersion, listDocuments } from '../store/document/documents.js';
-import { newCall } from '../store/request/meter.js';
 
 /** A removed document is refused after this time, on every server. */
 const LOOK_EVERY_MS = 1_000;

@@ -1,7 +1,6 @@
 import { systemClock } from '../clock.js';
 import { CONSUMER, loadStreamState, type StreamState } from '../store/cell/stream-state.js';
-import type { Database } from '../store/database.js';
-import { newCall } from '../store/request/meter.js';
+import { newCall, type Database } from '../store/database.js';
 import { DERIVED_FORMAT } from '../stream/change.js';
 import { reportOf, type ConsumerStatus } from '../stream/consume/consumer.js';
 import { CLOCKS_DIFFER_MS, reachedBy, type Followed } from '../stream/consume/follower.js';

@@ -1,5 +1,4 @@
-import type { Mapping } from './mapping.js';
-import type { Path } from './path.js';
+import type { Mapping, Path } from './mapping.js';
 
 type Place = NonNullable<Mapping['position']['fallback']>;
 

@@ -1,5 +1,4 @@
-import type { Mapping } from './mapping.js';
-import { valueAt, type Item, type Path } from './path.js';
+import { valueAt, type Item, type Mapping, type Path } from './mapping.js';
 
 /** An item as its mapping sees it: if entries of a list are markers, with one of them in place of the list. */
 export interface Entry {

@@ -1,6 +1,6 @@
 import { mustBe, reasonFor } from '../errors.js';
+import type { Point } from '../geo/bounds.js';
 import { decimalIn } from '../geo/point-formats.js';
-import type { Point } from '../geo/point.js';
 import { readPlace } from '../keys/place.js';
 import { readMarkerKey } from '../keys/validate.js';
 import { readInstant } from '../model/instant.js';
@@ -9,8 +9,7 @@ import type { Properties } from '../model/marker.js';
 import type { Place } from '../model/place.js';
 import { pathsOf } from './attributes.js';
 import { entriesIn, entryKey, type Entry } from './entries.js';
-import type { Mapping } from './mapping.js';
-import { keyText, label, pathText, valueAt, type Item, type Path } from './path.js';
+import { keyText, label, pathText, valueAt, type Item, type Mapping, type Path } from './mapping.js';
 import { readPosition, type Fault } from './position.js';
 import { formatTemplate, joinKey, splitByTemplate } from './template.js';
 

@@ -1,8 +1,7 @@
 import { mustBe } from '../errors.js';
 import { jsonOfStored } from '../model/json.js';
-import type { Mapping } from './mapping.js';
+import { pathText, valueAt, type Item, type Mapping } from './mapping.js';
 import { itemParts } from './marker.js';
-import { pathText, valueAt, type Item } from './path.js';
 import { writeTemplate } from './template.js';
 
 /** Why an item does not match, in words that others share; the message names the attribute, its value and what is allowed. */

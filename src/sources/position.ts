@@ -1,9 +1,8 @@
 import { mustBe } from '../errors.js';
+import { wrapLng, type Point } from '../geo/bounds.js';
 import { center, isGeohash } from '../geo/geohash.js';
 import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../geo/point-formats.js';
-import { wrapLng, type Point } from '../geo/point.js';
-import type { Mapping } from './mapping.js';
-import { isMap, pathText, valueAt, type Item, type Path } from './path.js';
+import { isMap, pathText, valueAt, type Item, type Mapping, type Path } from './mapping.js';
 
 /** Why an item that matches is no marker. */
 export interface Fault {

@@ -1,20 +1,14 @@
-import type { Mapping } from './mapping.js';
+import type { TableKeyAttribute } from '../model/collection.js';
+import { keyText, type Mapping } from './mapping.js';
 import { itemParts } from './marker.js';
-import { keyText } from './path.js';
 import { formatTemplate, joinKey, splitKey, splitOneWay } from './template.js';
-
-/** A key attribute of a table; the partition key comes first. */
-export interface KeyAttribute {
-  readonly name: string;
-  readonly type: 'S' | 'N' | 'B';
-}
 
 const DECIMAL = /^(?!-0$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/;
 /** Digits that DynamoDB keeps of a number. */
 const MOST_DIGITS = 38;
 
 /** A key attribute's value from its text; undefined if no such value has this text. */
-function valueOf(text: string, type: KeyAttribute['type']): unknown {
+function valueOf(text: string, type: TableKeyAttribute['type']): unknown {
   if (type === 'S') return text;
   if (type === 'B') {
     const bytes = new Uint8Array(Buffer.from(text, 'base64'));
@@ -35,7 +29,7 @@ function valueOf(text: string, type: KeyAttribute['type']): unknown {
  */
 export function primaryKeyOf(
   mapping: Mapping,
-  tableKey: readonly KeyAttribute[],
+  tableKey: readonly TableKeyAttribute[],
   key: string,
 ): Readonly<Record<string, unknown>> | undefined {
   const { items = {}, key: template } = mapping;

@@ -1,7 +1,7 @@
 import { CellportError } from '../errors.js';
+import { canonicalLng } from '../geo/bounds.js';
 import { sumsOf, type CellSums } from '../geo/cell-sums.js';
 import { encode } from '../geo/geohash.js';
-import { canonicalLng } from '../geo/point.js';
 import { SELF } from '../keys/declarations.js';
 import type { Key, Keyspace } from '../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../keys/place.js';

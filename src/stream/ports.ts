@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import type { MarkerDay } from '../keys/derived-keyspace.js';
+import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import type { Collection } from '../model/collection.js';
 import type { DirectoryPart } from '../pages/directory.js';
@@ -71,6 +72,14 @@ export interface StreamPort {
   listShards(stream: string, after: string | undefined): Promise<{ shards: readonly ListedShard[]; more: boolean }>;
   openShard(stream: string, shard: string, start: ShardStart): Promise<string>;
   readRecords(iterator: string): Promise<RecordBatch>;
+}
+
+/** What reading a stream takes. */
+export interface StreamParts {
+  readonly stream: StreamPort;
+  readonly clock: Clock;
+  readonly keys: Keyspace;
+  readonly log: Log;
 }
 
 /** Where consumers store their shared state. */

@@ -2,12 +2,11 @@
 // oxlint-disable vitest/no-standalone-expect
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { randomFrom } from '../support/random.js';
 import { someOf, variants } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, setRules, type Answer, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -212,7 +211,7 @@ beforeAll(async () => {
       [`mixed-${kind}`, markers],
       [`own-${kind}`, own],
     ] as const) {
-      const collection = await createCollection(db, { key, name: key, ...KINDS[kind] }, NOW, newCall());
+      const collection = await testCollection(db, { key, name: key, ...KINDS[kind] }, NOW);
       for (let from = 0; from < list.length; from += 100) {
         const some = list.slice(from, from + 100);
         expect((await createMarkers(db, collection, some, NOW, newCall())).failures).toEqual([]);

@@ -3,11 +3,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { AUDIT_SHARDS } from '../../src/keys/declarations.js';
 import { silentLog } from '../../src/log.js';
 import { auditTo } from '../../src/store/access/audit.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { allItems } from '../stream/support.js';
 import { runCliHere } from '../support/run-cli.js';
-import { engineSettings, testDatabase } from '../support/test-database.js';
+import { engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -21,7 +19,7 @@ let server: GuardedServer;
 
 const now = new Date().toISOString();
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' }, now);
   server = await guardedServer(db, RULES, { CELLPORT_AUDIT: 'table' });
 });
 afterAll(() => server.close());

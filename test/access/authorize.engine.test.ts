@@ -8,15 +8,14 @@ import {
   type AuthorizationQuestion,
   type Cellport,
 } from '../../src/server/public.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { until } from '../live/support.js';
 import { variants } from '../support/rounds.js';
 import { rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../support/test-database.js';
 import { everyMutation, everyQuery } from './every-field.js';
 import { bearer, createKey, setRules } from './guarded-server.js';
 
@@ -66,7 +65,7 @@ const markers = Array.from({ length: 60 }, (_, n) => ({
 beforeAll(async () => {
   for (const key of ['guarded', 'others']) {
     const input = { key, name: key, mapProperties: ['fleet'], globalIds: true };
-    const collection = await createCollection(db, input, now, newCall());
+    const collection = await testCollection(db, input, now);
     const { written } = await createMarkers(db, collection, markers, now, newCall());
     globalId = written[1]?.marker.globalId ?? '';
     await createZone(db, collection, { key: 'area', geometry: rectangle(9, 49, 12, 52) }, now, newCall());

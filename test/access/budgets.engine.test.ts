@@ -5,11 +5,10 @@ import { WebSocket } from 'ws';
 import { newApiKey } from '../../src/access/api-key.js';
 import { Budgets } from '../../src/access/budgets.js';
 import { CellportError } from '../../src/errors.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, type Answer, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -34,7 +33,7 @@ const WIDE = `{ viewport(bounds: { west: 0, south: 40, east: 20, north: 60 }, zo
 
 beforeAll(async () => {
   const now = new Date().toISOString();
-  const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
+  const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, now);
   for (let from = 0; from < 600; from += 300) {
     const markers = Array.from({ length: 300 }, (_, n) => ({
       key: `p${from + n}`,

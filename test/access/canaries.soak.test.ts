@@ -4,14 +4,13 @@ import { Authenticator } from '../../src/access/authenticator.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createHttpServer, createServices, type HttpServer } from '../../src/server/services.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, setRules } from './guarded-server.js';
 
 const PRINCIPALS = 100;
@@ -35,7 +34,7 @@ const positionOf = (index: number) => ({ lng: 10 + (index % 23) / 100, lat: 50 +
 
 async function fill(key: string, mapProperties: readonly string[], markers: Parameters<typeof createMarkers>[2]) {
   const now = new Date().toISOString();
-  const collection = await createCollection(db, { key, name: key, mapProperties }, now, newCall());
+  const collection = await testCollection(db, { key, name: key, mapProperties }, now);
   for (let from = 0; from < markers.length; from += 500) {
     const { failures } = await createMarkers(db, collection, markers.slice(from, from + 500), now, newCall());
     expect(failures).toEqual([]);

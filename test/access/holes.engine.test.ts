@@ -9,10 +9,9 @@ import { Authenticator } from '../../src/access/authenticator.js';
 import type { CellportError } from '../../src/errors.js';
 import { silentLog } from '../../src/log.js';
 import { removeKey, storedKey } from '../../src/store/access/access-items.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, JWT, setRules, token, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -38,7 +37,7 @@ let server: GuardedServer;
 beforeAll(async () => {
   const now = new Date().toISOString();
   const made = { key: 'cars', name: 'Cars', mapProperties: ['fleet', 'margin'] };
-  const collection = await createCollection(db, made, now, newCall());
+  const collection = await testCollection(db, made, now);
   const markers = ['north', 'south', null].map((fleet) => ({
     key: String(fleet),
     position: { lng: 10, lat: 50 },

@@ -1,10 +1,8 @@
 import type { Client } from 'graphql-ws';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { collect, websocketClient } from '../live/support.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -26,7 +24,7 @@ let admin: Record<string, string>;
 const clients: Client[] = [];
 
 beforeAll(async () => {
-  await createCollection(db, { key: 'vehicles', name: 'Vehicles' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'vehicles', name: 'Vehicles' });
   server = await guardedServer(db, RULES);
   admin = bearer(await createKey(db, { roles: ['admin'] }));
 });

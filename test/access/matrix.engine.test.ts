@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { rectangle } from '../support/shapes.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { everyMutation, everyQuery } from './every-field.js';
 import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';
 import { TRANSPORTS, type Plain } from './transports.js';
@@ -34,7 +33,7 @@ const now = new Date().toISOString();
 
 beforeAll(async () => {
   const input = { key: 'guarded', name: 'Guarded', mapProperties: ['fleet', 'canary'], globalIds: true };
-  const collection = await createCollection(db, input, now, newCall());
+  const collection = await testCollection(db, input, now);
   const markers = Array.from({ length: 40 }, (_, n) => ({
     key: n === 0 ? 'canary' : n % 2 === 0 ? `canary-${n}` : `seen-${n}`,
     position: { lng: 10 + n / 50, lat: 50 + n / 50 },

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { allItems } from '../stream/support.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, setRules, type Answer, type GuardedServer } from './guarded-server.js';
 import { TRANSPORTS } from './transports.js';
 
@@ -40,7 +39,7 @@ afterAll(() => server.close());
 
 /** A new collection, and what one does with its markers. */
 async function newCollection(key: string) {
-  await createCollection(db, { key, name: key }, new Date().toISOString(), newCall());
+  await testCollection(db, { key, name: key });
   const on = (headers: Record<string, string>, at = server) => ({
     createOne: (marker: string) =>
       at.ask(

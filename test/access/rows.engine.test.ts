@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, JWT, token, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -30,7 +29,7 @@ const now = new Date().toISOString();
 
 beforeAll(async () => {
   for (const key of ['parks', 'vehicles', 'private']) {
-    const collection = await createCollection(db, { key, name: key, mapProperties: ['fleet'] }, now, newCall());
+    const collection = await testCollection(db, { key, name: key, mapProperties: ['fleet'] }, now);
     const markers = Array.from({ length: 60 }, (_, n) => ({
       key: `${key}-${n}`,
       position: { lng: 10 + (n % 10) / 10, lat: 50 + n / 100 },

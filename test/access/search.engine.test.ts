@@ -2,11 +2,10 @@
 // oxlint-disable vitest/no-standalone-expect
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -69,12 +68,7 @@ const idsOf = ({ edges }: Found) => edges.map(({ node }) => node.id).sort();
 beforeAll(async () => {
   const now = new Date().toISOString();
   for (const key of ['parks', 'shops-a', 'shops-b', 'vehicles', 'private']) {
-    const collection = await createCollection(
-      db,
-      { key, name: `All ${key}`, mapProperties: ['fleet'] },
-      now,
-      newCall(),
-    );
+    const collection = await testCollection(db, { key, name: `All ${key}`, mapProperties: ['fleet'] }, now);
     const markers = Array.from({ length: 40 }, (_, n) => ({
       key: `${key}-${n}`,
       position: { lng: 10 + n / 100, lat: 50 },
@@ -84,7 +78,7 @@ beforeAll(async () => {
     }));
     expect((await createMarkers(db, collection, markers, now, newCall())).failures).toEqual([]);
   }
-  const ranked = await createCollection(db, { key: 'ranked', name: 'Ranked', rankBy: 'profit' }, now, newCall());
+  const ranked = await testCollection(db, { key: 'ranked', name: 'Ranked', rankBy: 'profit' }, now);
   const byProfit = Array.from({ length: 12 }, (_, n) => ({
     key: 'abcdefghijkl'.charAt(n),
     position: { lng: 1, lat: 1 },

@@ -3,12 +3,11 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { LAYERS } from '../../src/map/tiles/tile.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { decodeLayer } from '../support/decode-tile.js';
 import { randomFrom } from '../support/random.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -78,7 +77,7 @@ beforeAll(async () => {
   const now = new Date().toISOString();
   for (const [key, list] of Object.entries(CONTENTS)) {
     const made = { key, name: 'Name', mapProperties: ['speed', 'fleet', 'margin'] };
-    const collection = await createCollection(db, made, now, newCall());
+    const collection = await testCollection(db, made, now);
     expect((await createMarkers(db, collection, list, now, newCall())).failures).toEqual([]);
   }
   server = await guardedServer(db, RULES, { CELLPORT_ALLOWED_ORIGINS: `https://other.example,${ORIGIN}` });

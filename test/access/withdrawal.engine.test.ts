@@ -4,9 +4,8 @@ import { WebSocket } from 'ws';
 
 import { hashOfKey } from '../../src/access/api-key.js';
 import { removeKey, revokeSubject, storedKey } from '../../src/store/access/access-items.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { newCall } from '../../src/store/database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, JWT, setRules, token, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -16,7 +15,7 @@ const CHANGES = 'subscription { markerChanged(collection: "parks") { id } }';
 let servers: readonly GuardedServer[];
 
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
   servers = [await guardedServer(db, RULES), await guardedServer(db, RULES)];
 });
 afterAll(() => Promise.all(servers.map((server) => server.close())));

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 import { Distribution } from '../../src/capacity/distribution.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
-import type { Point } from '../../src/geo/point.js';
 
 const degrees = (span: number) => fc.double({ min: -span, max: span, noNaN: true });
 

@@ -1,5 +1,4 @@
-import { areaContains, normalizeBounds, type Bounds } from '../../src/geo/bounds.js';
-import type { Point } from '../../src/geo/point.js';
+import { areaContains, normalizeBounds, type Bounds, type Point } from '../../src/geo/bounds.js';
 import { randomFrom } from '../support/random.js';
 
 /** What a marker may have become. `returned` is Infinity while nobody knows whether it happened. */

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
 
 import { fromCollection } from '../../src/cli/advise/from-collection.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
 import { whileConsuming } from '../stream/support.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const db = await testDatabase('readable', { stream: true });
 
 test.each([1, 16])('advice on a small live collection with %i write shards', async (writeShards) => {
   const key = `sharded-${writeShards}`;
-  const collection = await createCollection(db, { key, name: key, prefixLength: 2, writeShards }, NOW, newCall());
+  const collection = await testCollection(db, { key, name: key, prefixLength: 2, writeShards }, NOW);
   const markers = [-100, 2, 17, 140].map((lng, n) => ({ key: `k${n}`, position: { lng, lat: 48 } }));
   await whileConsuming(db, () => createMarkers(db, collection, markers, NOW, newCall()));
   const { distribution, sample } = await fromCollection(db, key, new AbortController().signal);
@@ -22,7 +21,7 @@ test.each([1, 16])('advice on a small live collection with %i write shards', asy
 
 test('advice on a live collection with one marker at the edge of its cell', async () => {
   const key = 'edge';
-  const collection = await createCollection(db, { key, name: key }, NOW, newCall());
+  const collection = await testCollection(db, { key, name: key }, NOW);
   // The south-west corner of a cell of length 5: every place that is sampled comes after it.
   const marker = { key: 'k', position: { lng: 0.001, lat: 45.001 } };
   await whileConsuming(db, () => createMarker(db, collection, marker, NOW, newCall()));

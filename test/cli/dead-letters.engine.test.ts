@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { putRefusals } from '../../src/search/opensearch/dead-letters.js';
 import { putDeadLetters } from '../../src/store/cell/dead-letters.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { runCliHere } from '../support/run-cli.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
 

@@ -4,13 +4,13 @@ import { resumed } from '../../src/cli/session.js';
 import { CellportError } from '../../src/errors.js';
 import { silentLog } from '../../src/log.js';
 import { startConsumer } from '../../src/server/consumer.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { getCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { throttled, unavailable } from '../../src/store/request/failures.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
-import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 
 const db = await testDatabase('readable', { stream: true });
 const streams = createStreamsClient(engine());
@@ -20,7 +20,7 @@ const NOW = new Date().toISOString();
 
 beforeAll(async () => {
   for (const key of ['parks', 'shops']) {
-    const collection = await createCollection(db, { key, name: key }, NOW, newCall());
+    const collection = await testCollection(db, { key, name: key }, NOW);
     const markers = ['a', 'b', 'c'].map((name, lng) => ({
       key: name,
       position: { lng, lat: 1 },

@@ -7,17 +7,16 @@ import { readMarkers } from '../../src/ingest/export/read-markers.js';
 import { silentLog } from '../../src/log.js';
 import { findOccupied, startConsumer } from '../../src/server/consumer.js';
 import { loadStreamState, putStreamState } from '../../src/store/cell/stream-state.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { startStallingProxy } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase('readable', { stream: true });
@@ -26,12 +25,7 @@ const { endpoint } = engine();
 
 const folder = temporaryFolder();
 beforeAll(async () => {
-  const collection = await createCollection(
-    database,
-    { key: 'places', name: 'Places', prefixLength: 0 },
-    NOW,
-    newCall(),
-  );
+  const collection = await testCollection(database, { key: 'places', name: 'Places', prefixLength: 0 }, NOW);
   const items = Array.from({ length: 700 }, (_, index) =>
     newMarkerItem(
       database,
@@ -109,7 +103,7 @@ describe('cellport export', () => {
 
   test('uses the cells to export a collection with too many partitions to query each', async () => {
     const input = { key: 'spread', name: 'Spread', prefixLength: 5 };
-    const spread = await createCollection(database, input, NOW, newCall());
+    const spread = await testCollection(database, input, NOW);
     const items = Array.from({ length: 40 }, (_, index) =>
       newMarkerItem(database, spread, { key: `k${index}`, position: { lng: index * 4, lat: index } }, NOW),
     );
@@ -125,12 +119,7 @@ describe('cellport export', () => {
   });
 
   test('if the cells are exact, queries only partitions with markers, including those that the cells lack', async () => {
-    const thin = await createCollection(
-      database,
-      { key: 'thin', name: 'Thin', prefixLength: 1, writeShards: 3 },
-      NOW,
-      newCall(),
-    );
+    const thin = await testCollection(database, { key: 'thin', name: 'Thin', prefixLength: 1, writeShards: 3 }, NOW);
     const put = (key: string, lng: number) =>
       createMarker(database, thin, { key, position: { lng, lat: 10 } }, NOW, newCall());
     const backend = { database, streams: createStreamsClient(engine()) };
@@ -161,7 +150,7 @@ describe('cellport export', () => {
     await outcome('export', '--collection', 'thin', '--out', path);
     expect((JSON.parse(await readFile(path, 'utf8')) as { features: unknown[] }).features).toHaveLength(2);
     await rm(path);
-    await createCollection(database, { key: 'deep', name: 'Deep', prefixLength: 5 }, NOW, newCall());
+    await testCollection(database, { key: 'deep', name: 'Deep', prefixLength: 5 }, NOW);
     expect(await outcome('export', '--collection', 'deep')).toMatchObject({
       code: 1,
       output: expect.stringMatching(/too many partitions.*cellport recount/) as unknown,

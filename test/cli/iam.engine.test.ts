@@ -9,7 +9,7 @@ import { runJobs } from '../../src/jobs/run-jobs.js';
 import { openHandler } from '../../src/lambda/http-handler.js';
 import { silentLog } from '../../src/log.js';
 import { openServer } from '../../src/server/open-server.js';
-import { openTables } from '../../src/store/table/table-check.js';
+import { openTables } from '../../src/store/table/tables.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { everyMutation, everyQuery } from '../access/every-field.js';
 import { eventOf } from '../lambda/http-events.js';

@@ -6,13 +6,13 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { getCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { startStallingProxy } from '../support/proxy.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
 const folder = temporaryFolder();
@@ -192,7 +192,7 @@ describe('export', () => {
   test.skipIf(!existsSync('/usr/bin/script'))(
     'to a terminal shows control characters, to a pipe writes them',
     async () => {
-      await createCollection(database, { key: 'colors', name: 'C' }, '2026-01-01T00:00:00.000Z', newCall());
+      await testCollection(database, { key: 'colors', name: 'C' }, '2026-01-01T00:00:00.000Z');
       const [collection] = await getCollections(database, ['colors'], newCall());
       const marker = { key: 'a', position: { lng: 1, lat: 2 }, name: '\x1b[31mred\x9b' };
       await createMarker(database, collection as Collection, marker, '2026-01-01T00:00:00.000Z', newCall());

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 
 import { distance } from '../../src/geo/distance.js';
 import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createKey, guardedServer, type GuardedServer } from '../access/guarded-server.js';
 import { until } from '../live/support.js';
 import { allItems } from '../stream/support.js';

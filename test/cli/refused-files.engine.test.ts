@@ -6,7 +6,7 @@ import { expect, inject, test } from 'vitest';
 
 import { openCollection } from '../../src/ingest/open-collection.js';
 import { getCollections } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';

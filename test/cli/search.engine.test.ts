@@ -2,15 +2,14 @@ import { describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
 import { OwnSearch } from '../../src/server/search.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const CITIES = {
@@ -37,7 +36,7 @@ describe('cellport search', () => {
   });
 
   test('finds what a server has indexed by text, box and distance, page by page, in its current state', async () => {
-    const collection = await createCollection(db, { key: 'cities', name: 'Cities' }, NOW, newCall());
+    const collection = await testCollection(db, { key: 'cities', name: 'Cities' }, NOW);
     for (const [name, [lng = 0, lat = 0]] of Object.entries(CITIES)) {
       const input = { key: name, name, category: 'city', position: { lng, lat }, properties: {} };
       await createMarker(db, collection, input, NOW, newCall());

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import type { Point } from '../../src/geo/bounds.js';
 import { encode } from '../../src/geo/geohash.js';
-import type { Point } from '../../src/geo/point.js';
 import type { LoadReadiness } from '../../src/http/health.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { isInvalid } from '../../src/ingest/read/row.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashOfKey } from '../../src/access/api-key.js';
 import { subscribe } from '../../src/client/public.js';
 import { removeKey, storedKey } from '../../src/store/access/access-items.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { createKey, guardedServer, JWT, setRules, token, type GuardedServer } from '../access/guarded-server.js';
 import { testDatabase } from '../support/test-database.js';
 

@@ -6,9 +6,8 @@ import { holds, levelAt, tileBounds, tileKeys, tilesOver } from '../../src/clien
 import { encode } from '../../src/geo/geohash.js';
 import { ChangeLog } from '../../src/loaders/area-memory.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { followChanges, until } from '../live/support.js';
 import { makeCollection, realMarkers, type Made } from '../map/fixture.js';
@@ -17,7 +16,7 @@ import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 import { variants } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = memoryDatabase();
@@ -275,7 +274,7 @@ describe('a viewport', () => {
 
 describe('live changes', () => {
   const here = { west: 16, south: 52, east: 17, north: 53 };
-  const cars = createCollection(liveDb, { key: 'cars', name: 'Cars' }, NOW, newCall());
+  const cars = testCollection(liveDb, { key: 'cars', name: 'Cars' }, NOW);
   const create = async (key: string, lng: number, lat: number) =>
     createMarker(liveDb, await cars, { key, position: { lng, lat } }, NOW, newCall());
   const follow = (options: Partial<ViewportOptions> = {}) => {

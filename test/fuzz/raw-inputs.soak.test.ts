@@ -13,13 +13,12 @@ import { readingReader } from '../../src/ingest/readings/reading-row.js';
 import { zoneReader } from '../../src/ingest/zones/zone-row.js';
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { removeFolder } from '../support/remove-folder.js';
 import { rounds } from '../support/rounds.js';
+import { testCollection } from '../support/test-database.js';
 import { expectNoFault, NO_TIMEOUT, report, SEED } from './faults.js';
 import { fileInput, httpInput, socketInput, type HttpInput } from './raw-inputs.js';
 import { choosing } from './values.js';
@@ -46,7 +45,7 @@ describe('the server answers', () => {
       live: Object.assign(live, { recentFrom: async () => undefined }),
       executor: (of) => compiling(of, { runsBefore: 0 }),
     });
-    await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+    await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
   });
   afterAll(async () => {
     agent.destroy();

@@ -5,10 +5,8 @@ import { compiling, interpreting, type Executor } from '../../src/graphql/execut
 import { buildSchema } from '../../src/graphql/schema.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { SearchEngine } from '../../src/search/engine.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { fillCells, startServer, type LiveServer } from '../http/live-server.js';
 import { documentOf } from '../search/documents.js';
 import { comparing, newComparison, type Comparison } from '../support/compare-executors.js';
@@ -16,7 +14,7 @@ import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { fuzzedRequest, type FuzzedRequest } from './documents.js';
 import { expectNoFault, NO_TIMEOUT, report, SEED } from './faults.js';
 import { choosing, type Known } from './values.js';
@@ -66,8 +64,8 @@ async function answerTo(server: LiveServer, request: FuzzedRequest, overHttp: bo
 /** Two collections with markers, their cells and search index, and the names by which documents may refer to them. */
 async function fill(db: Database, server: LiveServer, index: SearchEngine): Promise<Known> {
   const now = '2026-11-21T10:00:00.000Z';
-  const parks = await createCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['size'] }, now, newCall());
-  await createCollection(db, { key: 'huts', name: 'Huts' }, now, newCall());
+  const parks = await testCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['size'] }, now);
+  await testCollection(db, { key: 'huts', name: 'Huts' }, now);
   const markers = [];
   for (let at = 0; at < 40; at++) {
     const position = { lng: 13 + (at % 7) / 10, lat: 52 + (at % 5) / 10 };

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
-import { normalizeBounds, type Area, type Bounds } from '../../src/geo/bounds.js';
-import type { Point } from '../../src/geo/point.js';
+import { normalizeBounds, type Area, type Bounds, type Point } from '../../src/geo/bounds.js';
 
 /** Next to a bisection line, rounding may put a position on the wrong side. */
 const aLine = (span: number) =>

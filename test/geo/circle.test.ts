@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { areaContains } from '../../src/geo/bounds.js';
+import { areaContains, type Point } from '../../src/geo/bounds.js';
 import { circleArea, greatestDistance, HALF_AROUND, leastDistance, ringRelation } from '../../src/geo/circle.js';
 import { coverShape } from '../../src/geo/cover.js';
 import { distance, EARTH_RADIUS } from '../../src/geo/distance.js';
 import { cellBounds, encode, LONGEST_Z, toZ } from '../../src/geo/geohash.js';
-import type { Point } from '../../src/geo/point.js';
 import { someOf } from '../support/rounds.js';
 import { aLat, aLng, aPoint } from './arbitraries.js';
 

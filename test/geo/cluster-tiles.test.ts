@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { areaContains, normalizeBounds } from '../../src/geo/bounds.js';
+import { areaContains, normalizeBounds, wrapLng } from '../../src/geo/bounds.js';
 import { ClusterTiles, tilesOf } from '../../src/geo/cluster-tiles.js';
-import { wrapLng } from '../../src/geo/point.js';
 
 const spacing = fc.record({
   zoom: fc.oneof(fc.integer({ min: -2, max: 5 }), fc.double({ min: -2, max: 5, noNaN: true })),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { cellCentroid, meanPosition } from '../../src/geo/centroid.js';
+import { cellCentroid, meanPosition } from '../../src/geo/cell-sums.js';
 import { distance, EARTH_RADIUS } from '../../src/geo/distance.js';
 import { center } from '../../src/geo/geohash.js';
 import { latToY, lngToX, MERCATOR_LAT, xToLng, yToLat } from '../../src/geo/mercator.js';

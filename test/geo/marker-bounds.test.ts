@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { addSums, sumsOf } from '../../src/geo/cell-sums.js';
-import { markerBounds } from '../../src/geo/centroid.js';
+import { canonicalLng } from '../../src/geo/bounds.js';
+import { addSums, markerBounds, sumsOf } from '../../src/geo/cell-sums.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
-import { canonicalLng } from '../../src/geo/point.js';
 import { aPoint } from './arbitraries.js';
 
 /** A position and others of its cell, including some on its edges. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
-import { PackedSums } from '../../src/geo/packed-sums.js';
+import { PackedSums } from '../../src/geo/packed-cluster.js';
 
 const sums = fc.record({
   count: fc.integer({ min: 0, max: 2 ** 40 }),

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
-import type { Point } from '../../src/geo/point.js';
 import { readShape, type Shape } from '../../src/geo/polygon.js';
 import { someOf } from '../support/rounds.js';
 import { box, positions } from '../support/shapes.js';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { Bounds } from '../../src/geo/bounds.js';
-import { canonicalLng } from '../../src/geo/point.js';
+import { canonicalLng, type Bounds } from '../../src/geo/bounds.js';
 import { atOnce } from '../../src/geo/steps.js';
 import { COVER_LENGTHS, coverBounds, coversOfPoint, coverZone, MOST_COVERS } from '../../src/geo/zone-cover.js';
 import { readZoneGeometry } from '../../src/geo/zone-geometry.js';

@@ -8,7 +8,7 @@ import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { SearchReader } from '../../src/search/engine.js';
 import { createServices } from '../../src/server/services.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { makeCollection, NOW, realMarkers, type Made } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 
 import { readAddresses } from '../../src/http/addresses.js';
-import { createClientLimits } from '../../src/http/client-limits.js';
+import { createClientLimits } from '../../src/http/admit.js';
 import { silentLog } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { networkOf } from '../../src/model/network.js';

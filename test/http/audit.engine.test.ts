@@ -1,14 +1,10 @@
 import { serverAudits, type AuditResult } from 'graphql-http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { newDatabase } from '../support/test-database.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { testServer } from './live-server.js';
 
-let server: LiveServer;
-beforeAll(async () => {
-  server = await startServer(newDatabase());
-});
-afterAll(() => server.close());
+const server = await testServer(newDatabase());
 
 /** Queries by GET require a header that pages of other sites cannot send; these audits do not send it. */
 const NEEDS_HEADER = ['5A70', 'D6D5', '6A70'];

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
-import { fillCells, startServer, type Answered, type LiveServer } from './live-server.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
+import { fillCells, testServer, type Answered } from './live-server.js';
 
 const db = await testDatabase();
 const sent = recordCalls(db);
-let server: LiveServer;
+const server = await testServer(db);
 
 beforeAll(async () => {
-  server = await startServer(db);
   const now = new Date().toISOString();
-  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
-  await createCollection(db, { key: 'huts', name: 'Huts' }, now, newCall());
+  const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, now);
+  await testCollection(db, { key: 'huts', name: 'Huts' }, now);
   const markers = [];
   for (let index = 0; index < 5; index++) {
     const input = { key: `p${index}`, position: { lng: 10 + index / 100, lat: 50 } };
@@ -23,7 +21,6 @@ beforeAll(async () => {
   }
   await fillCells(db, parks, markers);
 });
-afterAll(() => server.close());
 beforeEach(() => sent.reset());
 
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];
@@ -428,7 +425,7 @@ describe('a batch of imported markers', () => {
   test('of 501, or for a collection that generates its keys, is rejected as a whole', async () => {
     const many = Array.from({ length: 501 }, (_, index) => ({ key: `v${index}`, position: at(0) }));
     expectBadInput(await run(many), 'markers', '501', /500/);
-    await createCollection(db, { key: 'own', name: 'Own', idStrategy: 'UUID' }, new Date().toISOString(), newCall());
+    await testCollection(db, { key: 'own', name: 'Own', idStrategy: 'UUID' });
     sent.reset();
     expectBadInput(await run([{ key: 'a', position: at(0) }], 'own'), 'collection', 'own', /GIVEN/);
   });

@@ -6,10 +6,8 @@ import { WebSocket } from 'ws';
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import type { Limits } from '../../src/model/limits.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { until } from '../live/support.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
@@ -20,7 +18,7 @@ let left = new AbortController();
 const sockets: WebSocket[] = [];
 
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
 });
 afterEach(async () => {
   left.abort();

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { newDatabase } from '../support/test-database.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { testServer } from './live-server.js';
 
 const LONG = '{ __schema { types { name description fields { name description } } } }';
 const SHORT = '{ __typename }';
@@ -13,7 +13,7 @@ const SHORT = '{ __typename }';
 const FAULTY = `{ ${'x '.repeat(20)} }`;
 const DECODE: Readonly<Record<string, (body: Buffer) => Buffer>> = { br: brotliDecompressSync, gzip: gunzipSync };
 
-let server: LiveServer;
+const server = await testServer(newDatabase(), { allowedOrigins: ['https://maps.example.org'] });
 let plain = '';
 
 /** Posts a query without the changes that `fetch` makes: it accepts encodings, and decodes them. */
@@ -29,10 +29,8 @@ async function post(query: string, headers: OutgoingHttpHeaders) {
 }
 
 beforeAll(async () => {
-  server = await startServer(newDatabase(), { allowedOrigins: ['https://maps.example.org'] });
   plain = (await post(LONG, {})).body.toString();
 });
-afterAll(() => server.close());
 
 test.each([
   ['br', 'br'],

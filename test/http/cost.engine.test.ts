@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
-import { fillCells, startServer, type LiveServer } from './live-server.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
+import { fillCells, testServer } from './live-server.js';
 
 const db = await testDatabase();
 const sent = recordCalls(db);
-let server: LiveServer;
+const server = await testServer(db);
 
 /** The sum reported by DynamoDB itself. */
 const reported = { readUnits: 0, writeUnits: 0, itemsScanned: 0, itemsReturned: 0 };
@@ -42,9 +41,8 @@ const COUNT = 500;
 const place = (index: number) => ({ lng: 5 + ((index * 7.31) % 10), lat: 45 + ((index * 3.77) % 6) });
 
 beforeAll(async () => {
-  server = await startServer(db);
   const now = new Date().toISOString();
-  const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
+  const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, now);
   const inputs = Array.from({ length: COUNT }, (_, index) => ({
     key: `p${index}`,
     position: place(index),
@@ -69,7 +67,6 @@ beforeAll(async () => {
     { step: 'initialize', priority: 'high', name: 'what-came-back' },
   );
 });
-afterAll(() => server.close());
 beforeEach(() => {
   sent.reset();
   Object.assign(reported, { readUnits: 0, writeUnits: 0, itemsScanned: 0, itemsReturned: 0 });

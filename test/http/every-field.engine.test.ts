@@ -18,7 +18,7 @@ import { placeParent } from '../../src/model/cell.js';
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
 import type { SearchEngine } from '../../src/search/engine.js';
 import { getCollections } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { addCells } from '../support/add-cells.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';

@@ -3,16 +3,14 @@ import { expect, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { fullDisk } from '../../src/disk.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { createDatabase } from '../../src/store/database.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
-import { deleteReadItems } from '../../src/store/request/conditional-delete.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { createDatabase } from '../../src/store/create-database.js';
+import { newCall } from '../../src/store/database.js';
+import { deleteReadItems, putInBulk } from '../../src/store/request/batches.js';
 import { send } from '../../src/store/request/send.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import { markerItem, started, streamParts } from '../stream/support.js';
 import { interceptCalls } from '../support/faults.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -77,7 +75,7 @@ test.each([
 });
 
 test('/readyz reports that the disk of the embedded engine is full', async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
   let least = Infinity;
   const server = await startServer(db, { storageFault: () => fullDisk(tmpdir(), least) });
   expect(await ready(server.url)).toEqual({

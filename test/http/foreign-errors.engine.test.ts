@@ -1,18 +1,16 @@
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { reasonFor } from '../../src/errors.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { WriteWatch } from '../../src/stream/consume/write-watch.js';
 import { interceptCalls } from '../support/faults.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
-import { startServer } from './live-server.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
+import { testServer } from './live-server.js';
 
 const SECRET = 'User: arn:aws:iam::1:user/x may not read /srv/maps';
 const { tables } = await testDatabase();
 const db = newDatabase('readable', { tables });
-await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+await testCollection(db, { key: 'parks', name: 'Parks' });
 let failure: string | undefined;
 for (const operation of ['Query', 'GetItem', 'BatchGetItem', 'PutItem']) {
   interceptCalls(db, operation, (input, ask) =>
@@ -21,8 +19,7 @@ for (const operation of ['Query', 'GetItem', 'BatchGetItem', 'PutItem']) {
       : Promise.reject(Object.assign(new Error(SECRET), { name: failure, $fault: 'client', $metadata: {} })),
   );
 }
-const server = await startServer(db);
-afterAll(() => server.close());
+const server = await testServer(db);
 beforeEach(() => {
   failure = undefined;
 });

@@ -1,16 +1,15 @@
 import { afterAll, expect, test } from 'vitest';
 
 import { compiling, interpreting } from '../../src/graphql/execution/executor.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = await testDatabase();
-const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
 
 test.each([compiling, interpreting])(
   'a map shows integers of another program rounded (executor %#)',

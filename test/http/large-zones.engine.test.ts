@@ -6,12 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFolderStore } from '../../src/objects/folder-store.js';
 import type { ObjectStore } from '../../src/objects/object-store.js';
 import { createS3Store } from '../../src/objects/s3-store.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { sweepObjects } from '../../src/store/zone/zone-removal.js';
+import { newCall } from '../../src/store/database.js';
+import { sweepObjects } from '../../src/store/zone/zones.js';
 import { HAS_S3_SERVER, startS3Server } from '../services/s3-server.js';
 import { randomFrom } from '../support/random.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 /** A star whose coordinates do not compress well: too large for an item. */
@@ -58,7 +57,7 @@ describe.each(STORES)('zones whose geometry is stored in %s', async (_, open) =>
   let objects: ObjectStore;
   let close: () => Promise<void>;
   beforeAll(async () => {
-    await createCollection(db, { key: 'lands', name: 'Lands' }, '2026-11-21T10:00:00.000Z', newCall());
+    await testCollection(db, { key: 'lands', name: 'Lands' }, '2026-11-21T10:00:00.000Z');
     ({ store: objects, close } = await open());
     server = await startServer(db, { objects });
   });

@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 
 import { addSums, NO_SUMS, sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
 import type { GraphqlServer } from '../../src/graphql/server.js';
-import type { Metrics } from '../../src/http/metrics.js';
-import type { LiveHub } from '../../src/live/hub.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { silentLog, type Log } from '../../src/log.js';
@@ -17,7 +15,12 @@ import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS, type Limits } from '../../src/model/limits.js';
 import type { Marker } from '../../src/model/marker.js';
 import type { ObjectStore } from '../../src/objects/object-store.js';
-import { createHttpServer, createServices, type ServerServices } from '../../src/server/services.js';
+import {
+  createHttpServer,
+  createServices,
+  type HttpServerOptions,
+  type ServiceOverrides,
+} from '../../src/server/services.js';
 import type { Database } from '../../src/store/database.js';
 import { addCells } from '../support/add-cells.js';
 import { comparing, newComparison, type Comparison } from '../support/compare-executors.js';
@@ -52,117 +55,67 @@ export interface LiveServer {
 
 export const CAUGHT_UP: StreamStatus = { owner: true, behindMs: 0, countsExact: true };
 
-interface ServerOptions {
+type ServiceOption =
+  | 'now'
+  | 'live'
+  | 'search'
+  | 'cellCache'
+  | 'pageServices'
+  | 'trust'
+  | 'storageFault'
+  | 'introspection'
+  | 'trustedDocuments'
+  | 'cacheSeconds'
+  | 'readOnly';
+
+/** The cells are those of a consumer by default, and the geo index is read. */
+interface ServerOptions
+  extends Pick<ServiceOverrides, ServiceOption>, Omit<HttpServerOptions, 'extension' | 'files' | 'log'> {
   readonly limits?: Partial<Limits>;
   readonly status?: () => StreamStatus | undefined;
-  readonly now?: () => Date;
-  /** Replaces both executors. */
-  readonly executor?: Parameters<typeof GraphqlServer.open>[2];
-  readonly live?: LiveHub;
-  readonly search?: ServerServices['search'];
-  /** Cells as the stream consumer updates them. */
-  readonly cellCache?: CellCache;
-  /** By default, the geo index is read. */
-  readonly pageServices?: Services['pageServices'];
-  readonly trust?: Services['trust'];
-  readonly storageFault?: ServerServices['storageFault'];
   readonly objects?: ObjectStore;
-  readonly introspection?: boolean;
-  readonly trustedDocuments?: Services['trustedDocuments'];
-  readonly cacheSeconds?: number;
-  readonly allowedOrigins?: readonly string[];
-  readonly styleUrl?: string;
-  readonly styleOrigins?: readonly string[];
-  readonly allowedHosts?: readonly string[];
-  /** The address to which the server considers itself bound. */
-  readonly host?: string;
-  readonly explain?: boolean;
-  readonly graphiql?: boolean;
-  readonly trustedProxies?: number | readonly string[];
-  readonly metrics?: Metrics;
-  readonly drainMs?: number;
-  readonly requestTimeoutMs?: number;
-  readonly readOnly?: boolean;
   /** Folder of the page at /graphiql/; an empty page by default. */
   readonly staticDir?: string;
   /** Folder of the map page; without it, / redirects to GraphiQL. */
   readonly mapDir?: string;
 }
 
+/** The same as `startServer`, closed after the tests of the file or of a `describe`. */
+export async function testServer(db: Database, options?: ServerOptions): Promise<LiveServer> {
+  const server = await startServer(db, options);
+  afterAll(() => server.close());
+  return server;
+}
+
 /** A complete HTTP server on a free port, over the tables of `db`. */
-export async function startServer(
-  db: Database,
-  {
-    limits = {},
-    status = () => CAUGHT_UP,
-    now = () => new Date(),
-    executor,
-    live,
-    search,
-    cellCache = new CellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
-    pageServices = testPages({ trusted: false }).pageServices,
-    trust = testPages({ trusted: false }).trust,
-    storageFault,
-    objects,
-    introspection,
-    trustedDocuments,
-    cacheSeconds,
-    readOnly,
-    allowedOrigins,
-    styleUrl,
-    styleOrigins,
-    allowedHosts,
-    host,
-    explain,
-    graphiql,
-    trustedProxies,
-    metrics,
-    drainMs,
-    requestTimeoutMs,
-    staticDir: page,
-    mapDir,
-  }: ServerOptions = {},
-): Promise<LiveServer> {
+export async function startServer(db: Database, options: ServerOptions = {}): Promise<LiveServer> {
+  const { limits, status: consumerStatus = () => CAUGHT_UP, objects, executor, staticDir, mapDir, ...others } = options;
+  const { pageServices, trust } = testPages({ trusted: false });
   const logged: { level: string; fields: Json; message: string }[] = [];
   const write = (level: string) => (fields: Json, message: string) => void logged.push({ level, fields, message });
   const log: Log = { ...silentLog, error: write('error'), warn: write('warn') };
   const services = createServices(
     { ...db, geometry: { ...db.geometry, objects } },
     {
-      cellCache,
+      cellCache: new CellCache({ maxBytes: 8 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
       pageServices,
       trust,
       // Its clock does not advance, so that the cost of a request does not depend on how fast the machine is.
       collectionCache: createCollectionCache({ now: () => 0 }),
-      consumerStatus: status,
-      live,
-      search,
-      storageFault,
+      consumerStatus,
+      now: () => new Date(),
+      ...others,
       limits: { ...DEFAULT_LIMITS, ...limits },
-      introspection,
-      trustedDocuments,
-      cacheSeconds,
-      readOnly,
-      now,
     },
   );
   const empty = mkdtempSync(join(tmpdir(), 'graphiql-'));
   writeFileSync(join(empty, 'index.html'), '<!doctype html><title>GraphiQL</title>');
   const compared = newComparison();
   const { graphql, http, close } = await createHttpServer(services, {
+    ...others,
+    // By default, each operation is run by both.
     executor: executor ?? comparing(compared),
-    files: { staticDir: page ?? empty, mapDir },
-    allowedOrigins,
-    styleUrl,
-    styleOrigins,
-    allowedHosts,
-    host,
-    explain,
-    graphiql,
-    trustedProxies,
-    metrics,
-    drainMs,
-    requestTimeoutMs,
+    files: { staticDir: staticDir ?? empty, mapDir },
     log,
   });
   const url = await http.listen({ host: '127.0.0.1', port: 0 });

@@ -1,14 +1,11 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
-import { startServer } from './live-server.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
+import { testServer } from './live-server.js';
 
 const db = await testDatabase();
-await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
-const server = await startServer(db, { limits: { maxNodes: 30 } });
-afterAll(() => server.close());
+await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
+const server = await testServer(db, { limits: { maxNodes: 30 } });
 
 test('a mutation that has written is answered, however many fields are asked for', async () => {
   const fields = Array.from({ length: 41 }, (_, n) => `k${n}: key`).join(' ');

@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { injectFaults } from '../support/faults.js';
 import { testPages } from '../support/page-services.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
+import { startServer, testServer } from './live-server.js';
 
 const db = await testDatabase();
-let server: LiveServer;
+const server = await testServer(db, { ...testPages({ trusted: true }) });
 
 beforeAll(async () => {
-  server = await startServer(db, { ...testPages({ trusted: true }) });
   for (const key of ['parks', 'shops', 'numbered']) {
     const idStrategy = key === 'numbered' ? 'SEQUENCE' : 'GIVEN';
-    await createCollection(db, { key, name: key, idStrategy }, new Date().toISOString(), newCall());
+    await testCollection(db, { key, name: key, idStrategy });
   }
 });
-afterAll(() => server.close());
 
 const CREATE = `mutation ($collection: String!, $markers: [MarkerInput!]!) {
   createMarkers(collection: $collection, markers: $markers) { markers { key } failures { index code message } }

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { listMonths } from '../../src/store/table/month-tables.js';
 import { collect, followChanges, until, websocketClient, type Collected } from '../live/support.js';
 import { untilRead } from '../stream/support.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 const HOUR = 3_600_000;
@@ -21,7 +20,7 @@ let server: LiveServer;
 
 beforeAll(async () => {
   const input = { key: 'sensors', name: 'Sensors', readingsTable: 'MONTHLY', readingsTtlDays: 400 } as const;
-  const collection = await createCollection(db, input, at(now), newCall());
+  const collection = await testCollection(db, input, at(now));
   await createMarker(db, collection, { key: 'one', position: { lng: 1, lat: 2 } }, at(now), newCall());
   await createMarker(db, collection, { key: 'two', position: { lng: 3, lat: 4 } }, at(now), newCall());
   // Tables that exist when the stream is first read are followed from then on.

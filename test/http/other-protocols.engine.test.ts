@@ -1,15 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { memoryDatabase } from '../support/memory-store.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { testServer } from './live-server.js';
 
-let server: LiveServer;
-beforeAll(async () => {
-  server = await startServer(memoryDatabase());
-});
-afterAll(() => server.close());
+const server = await testServer(memoryDatabase());
 
 /** What Java's HttpClient and `curl --http2` send by default. */
 const OFFER = [

@@ -2,18 +2,16 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { createDatabase } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { createDatabase } from '../../src/store/create-database.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { postQuery } from '../support/post-query.js';
 import { closedPort } from '../support/proxy.js';
 import { recordCalls } from '../support/record-calls.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 const tables = await testDatabase();
-await createCollection(tables, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+await testCollection(tables, { key: 'parks', name: 'Parks' });
 
 /** A database over the file's tables with its own client, so that faults in one do not affect the others. */
 const database = (endpoint = engine().endpoint, giveUpAfterMs = 3_000) =>

@@ -9,14 +9,12 @@ import { WebSocket } from 'ws';
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import type { Limits } from '../../src/model/limits.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { markerRecord } from '../live/records.js';
 import { collect, until } from '../live/support.js';
 import { interceptCalls } from '../support/faults.js';
 import { postQuery } from '../support/post-query.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 const QUERY = '{collections {nodes {key}}}';
@@ -30,7 +28,7 @@ let goOn = () => {};
 let server: LiveServer;
 
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
 });
 afterEach(async () => {
   goOn();

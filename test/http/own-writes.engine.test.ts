@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
-import { testDatabase } from '../support/test-database.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
+import { testServer } from './live-server.js';
 
 const db = await testDatabase();
-let server: LiveServer;
+const server = await testServer(db, { ...testPages({ trusted: true }) });
 
 beforeAll(async () => {
   // Pages are trusted, but nothing reads the stream, so they stay unchanged.
-  server = await startServer(db, { ...testPages({ trusted: true }) });
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
 });
-afterAll(() => server.close());
 
 const MAP = `{ viewport(bounds: { west: 10, south: 50, east: 11, north: 51 }, zoom: 9) {
   markers(collection: "parks") { nodes { key name position { lng } } }
@@ -49,7 +45,7 @@ test('a map shows this server’s own writes at once, before pages include them'
 });
 
 test('a marker that was deleted and created again under its key is shown as it is now', async () => {
-  const shops = await createCollection(db, { key: 'shops', name: 'Shops' }, new Date().toISOString(), newCall());
+  const shops = await testCollection(db, { key: 'shops', name: 'Shops' });
   const mapOfShops = async (): Promise<unknown> =>
     (await server.ask(MAP.replace('parks', 'shops'))).data.viewport.markers.nodes;
   const mutate = (mutation: string) => server.ask(`mutation { ${mutation} }`);

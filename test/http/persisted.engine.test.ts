@@ -1,21 +1,17 @@
 import { createHash } from 'node:crypto';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { websocketClient } from '../live/support.js';
-import { testDatabase } from '../support/test-database.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
+import { startServer, testServer } from './live-server.js';
 
 const db = await testDatabase();
-let server: LiveServer;
+const server = await testServer(db, { cacheSeconds: 60, allowedOrigins: ['https://maps.example.org'] });
 beforeAll(async () => {
-  server = await startServer(db, { cacheSeconds: 60, allowedOrigins: ['https://maps.example.org'] });
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
 });
-afterAll(() => server.close());
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const QUERY = '{ collection(key: "parks") { name } }';

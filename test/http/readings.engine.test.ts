@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { compiling } from '../../src/graphql/execution/executor.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { fillCells, startServer, type LiveServer } from './live-server.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
@@ -27,7 +26,7 @@ beforeAll(async () => {
   const options = { now: () => NOW, limits: { readingQueries: MARKERS, maxNodes: 2_000 } };
   server = await startServer(db, options);
   compiled = await startServer(db, { ...options, executor: (schema) => compiling(schema, { runsBefore: 0 }) });
-  const collection = await createCollection(db, { key: 'sensors', name: 'Sensors' }, NOW.toISOString(), newCall());
+  const collection = await testCollection(db, { key: 'sensors', name: 'Sensors' }, NOW.toISOString());
   const markers = Array.from({ length: MARKERS + 1 }, (_, index) => ({
     key: `s${index}`,
     position: { lng: 10 + index, lat: 50 },
@@ -237,7 +236,7 @@ describe('summaries of readings', () => {
   });
 
   test('are not empty while readings that have the value may follow, and say why they are short', async () => {
-    const collection = await createCollection(db, { key: 'rare', name: 'Rare' }, NOW.toISOString(), newCall());
+    const collection = await testCollection(db, { key: 'rare', name: 'Rare' }, NOW.toISOString());
     await createMarkers(db, collection, [{ key: 'r', position: { lng: 1, lat: 2 } }], NOW.toISOString(), newCall());
     const hours = Array.from({ length: 900 }, (_, hour) => {
       return { at: at((hour - 900) * 3_600_000), values: hour < 700 ? { common: 1 } : { common: 1, rare: hour } };

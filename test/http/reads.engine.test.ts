@@ -2,14 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { cellBounds, encode, toZ } from '../../src/geo/geohash.js';
 import { compiling, interpreting } from '../../src/graphql/execution/executor.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';
 import { variants } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { fillCells, startServer, type LiveServer } from './live-server.js';
 
 interface Bounds {
@@ -80,7 +79,7 @@ describe.each(variants(['readable', 'compact'] as const))('with %s keys', async 
 
   beforeAll(async () => {
     const input = { key: 'parks', name: 'Parks', code: 'Pa', prefixLength: 1, writeShards: 2 };
-    const collection = await createCollection(db, input, NOW, newCall());
+    const collection = await testCollection(db, input, NOW);
     const markers = Array.from({ length: COUNT }, (_, index) => ({
       key: `p${index}`,
       position: place(index),
@@ -206,7 +205,7 @@ describe('requesting reads', async () => {
     const limits = { maxNodes: 5_000, deadlineMs: 60_000 };
     interpreted = await startServer(db, { executor: interpreting, limits });
     compiled = await startServer(db, { executor: (schema) => compiling(schema, { runsBefore: 0 }) });
-    const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
     for (const some of [markers.slice(0, 500), markers.slice(500)])
       await createMarkers(db, collection, some, NOW, newCall());

@@ -4,10 +4,8 @@ import { processMetrics } from '../../src/http/process-metrics.js';
 import { silentLog, type LogFields } from '../../src/log.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { createHttpServer, createServices, type HttpServer } from '../../src/server/services.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const db = await testDatabase('readable');
 const lines: LogFields[] = [];
@@ -15,7 +13,7 @@ let server: HttpServer;
 let url = '';
 
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-29T00:00:00.000Z', newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-29T00:00:00.000Z');
   const status = () => ({ owner: true, behindMs: 1_500, countsExact: false, deadLetters: 3 });
   const services = createServices(db, { consumerStatus: status, limits: DEFAULT_LIMITS });
   const log = { ...silentLog, info: (fields: LogFields) => void lines.push(fields) };

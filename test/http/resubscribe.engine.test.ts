@@ -1,15 +1,13 @@
 import { setImmediate as setImmediately } from 'node:timers';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { markerRecord } from '../live/records.js';
 import { collect, until, websocketClient, type Collected } from '../live/support.js';
 import { rounds } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
+import { startServer, testServer } from './live-server.js';
 
 const EACH = 100;
 const SOCKETS = rounds('subscriptions') / EACH;
@@ -20,16 +18,14 @@ const QUERY = 'subscription {markerChanged(collection: "parks") {kind}}';
 const db = await testDatabase();
 const hub = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock });
 const open = hub.markerChanges.bind(hub);
-let server: LiveServer;
+const server = await testServer(db, { live: hub, limits: { deadlineMs: DEADLINE_MS } });
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
   hub.connected();
-  server = await startServer(db, { live: hub, limits: { deadlineMs: DEADLINE_MS } });
 });
 afterEach(() => {
   hub.markerChanges = open;
 });
-afterAll(() => server.close());
 
 /** Reads /healthz, one time after the other, until it is stopped; then says how often and how long the longest wait was. */
 function watchHealth(): () => Promise<string> {

@@ -3,17 +3,13 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { interceptCalls } from '../support/faults.js';
 import { newDatabase } from '../support/test-database.js';
-import { startServer, type LiveServer } from './live-server.js';
+import { startServer, testServer } from './live-server.js';
 
-let server: LiveServer;
-beforeAll(async () => {
-  server = await startServer(newDatabase(), { limits: { maxBodyBytes: 40_000, maxNodes: 5_000 } });
-});
-afterAll(() => server.close());
+const server = await testServer(newDatabase(), { limits: { maxBodyBytes: 40_000, maxNodes: 5_000 } });
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const firstError = async (response: Response) => {

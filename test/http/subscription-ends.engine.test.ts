@@ -5,19 +5,17 @@ import { WebSocket } from 'ws';
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
 import type { Limits } from '../../src/model/limits.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { markerRecord } from '../live/records.js';
 import { collect, until, websocketClient, type Data } from '../live/support.js';
 import { postQuery } from '../support/post-query.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
 let server: LiveServer | undefined;
 
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
 });
 afterEach(async () => {
   await server?.close();

@@ -4,14 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
 import { send } from '../../src/store/request/send.js';
 import { collect, followChanges, until, websocketClient, type Collected, type Data } from '../live/support.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -29,8 +28,8 @@ let server: LiveServer;
 let parks: Collection;
 
 beforeAll(async () => {
-  parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
-  await createCollection(db, { key: 'others', name: 'Others' }, NOW, newCall());
+  parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
+  await testCollection(db, { key: 'others', name: 'Others' }, NOW);
   server = await startServer(db, { live: heard.hub, limits: { subscriptionsPerConnection: 3 } });
 });
 afterAll(async () => {
@@ -55,7 +54,7 @@ const kinds = (data: readonly Data[]) =>
 
 describe('over a WebSocket', () => {
   test('a subscription ends with the reason when its collection is deleted', async () => {
-    await createCollection(db, { key: 'doomed', name: 'Doomed' }, NOW, newCall());
+    await testCollection(db, { key: 'doomed', name: 'Doomed' }, NOW);
     const client = websocketClient(server.url);
     const doomed = collect(client, CHANGED, { collection: 'doomed' });
     // Shows that it has started.

@@ -3,15 +3,14 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { silentLog } from '../../src/log.js';
 import { openServer } from '../../src/server/open-server.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { decodeLayer } from '../support/decode-tile.js';
 import { fakeCloudFront } from '../support/fake-cloudfront.js';
 import { postQuery } from '../support/post-query.js';
 import { recordCalls } from '../support/record-calls.js';
-import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -50,7 +49,7 @@ async function startWhole() {
 }
 
 beforeAll(async () => {
-  const collection = await createCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['n'] }, now, newCall());
+  const collection = await testCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['n'] }, now);
   const markers = Array.from({ length: 300 }, (_, n) => ({
     key: `m${n}`,
     position: { lng: -10 + (n % 20) / 4, lat: 50 + Math.floor(n / 20) / 8 },

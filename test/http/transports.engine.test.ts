@@ -1,21 +1,17 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { collect, until, websocketClient, type Collected } from '../live/support.js';
 import { postQuery } from '../support/post-query.js';
-import { testDatabase } from '../support/test-database.js';
-import { startServer, type Answered, type LiveServer } from './live-server.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
+import { startServer, testServer, type Answered } from './live-server.js';
 
 const db = await testDatabase();
-let server: LiveServer;
+const server = await testServer(db);
 
 beforeAll(async () => {
-  server = await startServer(db);
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
 });
-afterAll(() => server.close());
 
 const QUERY = '{ collection(key: "parks") { name } }';
 const PARKS = { collection: { name: 'Parks' } };

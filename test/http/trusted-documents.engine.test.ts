@@ -6,14 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
 import { followDocuments } from '../../src/server/trusted-documents.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { pageDocuments } from '../../web/map/build/documents.js';
 import { collect, until, websocketClient } from '../live/support.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engineSettings, testDatabase } from '../support/test-database.js';
+import { engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
 const db = await testDatabase();
@@ -41,7 +39,7 @@ async function fileOf(name: string, content: unknown): Promise<string> {
 }
 
 beforeAll(async () => {
-  await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+  await testCollection(db, { key: 'parks', name: 'Parks' });
   await fileOf('documents.json', pageDocuments());
   const trustedDocuments = followDocuments(db, folder, silentLog);
   server = await startServer(db, { trustedDocuments, introspection: false });

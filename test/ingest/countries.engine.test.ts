@@ -4,22 +4,19 @@ import { feature } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { expect, test } from 'vitest';
 
-import { COUNTRIES_COLLECTION, loadCountries, openCountries } from '../../src/ingest/zones/countries.js';
-import { countryName } from '../../src/ingest/zones/country-names.js';
+import { COUNTRIES_COLLECTION, countryName, loadCountries, openCountries } from '../../src/ingest/zones/countries.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
-import { collectionZones } from '../../src/map/zones/zone-connection.js';
-import { zonesAt } from '../../src/map/zones/zones.js';
+import { collectionZones, zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { mapConcurrently } from '../../src/store/request/concurrency.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
+import { mapConcurrently } from '../../src/store/request/pacing.js';
 import { deleteZone } from '../../src/store/zone/zone-changes.js';
-import { sweepObjects } from '../../src/store/zone/zone-removal.js';
+import { sweepObjects } from '../../src/store/zone/zones.js';
 import { requestContext } from '../map/fixture.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const folder = temporaryFolder();
@@ -84,7 +81,7 @@ function oracle(rings: readonly Ring[], lng: number, lat: number): boolean {
 const POSITIONS = rounds('positionsInCountries');
 
 const db = { ...(await testDatabase()), geometry: { objects, inlineBytes: 32 * 1024 } };
-const collection = await createCollection(db, COUNTRIES_COLLECTION, NOW, newCall());
+const collection = await testCollection(db, COUNTRIES_COLLECTION, NOW);
 const countries = openCountries();
 const options = { database: db, collection, now: () => new Date(NOW), call: newCall() };
 const objectsThere = () =>
@@ -186,7 +183,7 @@ test('a deleted country is not created again', async () => {
 
 test('without an object store, large countries get coarser borders', async () => {
   const without = { ...db, geometry: { objects: undefined, inlineBytes: 32 * 1024 } };
-  const other = await createCollection(without, { ...COUNTRIES_COLLECTION, key: 'inline', code: 'In' }, NOW, newCall());
+  const other = await testCollection(without, { ...COUNTRIES_COLLECTION, key: 'inline', code: 'In' }, NOW);
   const some = countries.filter(({ name }) => ['Canada', 'France', 'Luxembourg', 'Tuvalu'].includes(String(name)));
   expect(await loadCountries({ ...options, database: without, collection: other }, some)).toBe(4);
   const { edges } = await collectionZones(requestContext(without).context, other, { first: 10 });

@@ -9,14 +9,13 @@ import type { Row } from '../../src/ingest/read/row.js';
 import { importReadings } from '../../src/ingest/readings/import-readings.js';
 import { readingReader, type ReadingRow } from '../../src/ingest/readings/reading-row.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { readMarkerWithReadings, recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engineSettings, newDatabase, testDatabase } from '../support/test-database.js';
+import { engineSettings, newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const DAY = 86_400_000;
@@ -27,7 +26,7 @@ let made = 0;
 async function newCollection(markers: readonly string[], readingsTtlDays?: number): Promise<Collection> {
   made += 1;
   const input = { key: `c${made}`, name: 'Sensors', readingsTtlDays };
-  const collection = await createCollection(database, input, NOW.toISOString(), newCall());
+  const collection = await testCollection(database, input, NOW.toISOString());
   const inputs = markers.map((key) => ({ key, position: { lng: 1, lat: 2 } }));
   await createMarkers(database, collection, inputs, NOW.toISOString(), newCall());
   return collection;

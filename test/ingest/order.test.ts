@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { shuffledOrder } from '../../src/ingest/markers/order.js';
-import { RowOffsets, type RowOffset } from '../../src/ingest/read/row-offset.js';
+import { RowOffsets, type RowOffset } from '../../src/ingest/read/row.js';
 import { someOf } from '../support/rounds.js';
 
 const seed = fc.nat(2 ** 32 - 1);

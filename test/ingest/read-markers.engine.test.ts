@@ -13,12 +13,11 @@ import { FILE_FORMATS, type FileFormat } from '../../src/ingest/read/file-format
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { Collection } from '../../src/model/collection.js';
 import { allPrefixes, occupiedPrefixes } from '../../src/store/cell/partition-prefixes.js';
-import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { createCollection, deleteCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { addMarkers, bruteInside, edgePositions } from '../map/fixture.js';
 import { interceptCalls } from '../support/faults.js';
 import { randomFrom } from '../support/random.js';

@@ -6,11 +6,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import { importReadings } from '../../src/ingest/readings/import-readings.js';
 import { readingReader } from '../../src/ingest/readings/reading-row.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults } from '../support/faults.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const shared = await testDatabase('readable');
 
@@ -22,7 +21,7 @@ test.each(['BatchGetItem', 'BatchWriteItem', 'TransactWriteItems'])(
     onTestFinished(() => rm(folder, { recursive: true }));
     const now = new Date();
     const key = operation.toLowerCase();
-    const collection = await createCollection(shared, { key, name: 'x' }, now.toISOString(), newCall());
+    const collection = await testCollection(shared, { key, name: 'x' }, now.toISOString());
     await createMarkers(shared, collection, [{ key: 'a', position: { lng: 1, lat: 2 } }], now.toISOString(), newCall());
     const path = join(folder, 'r.csv');
     await writeFile(path, `marker,at,c\na,${now.toISOString()},1\n`);

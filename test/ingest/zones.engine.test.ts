@@ -12,23 +12,19 @@ import { openCountries } from '../../src/ingest/zones/countries.js';
 import { importZones } from '../../src/ingest/zones/import-zones.js';
 import { isZoneFile, openZones } from '../../src/ingest/zones/zone-row.js';
 import type { Collection } from '../../src/model/collection.js';
-import type { Zone } from '../../src/model/zone.js';
+import type { Zone } from '../../src/model/marker.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { GeometryStore } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { deleteCollection } from '../../src/store/collection/collections.js';
+import { newCall, type GeometryStore } from '../../src/store/database.js';
 import { deleteZone } from '../../src/store/zone/zone-changes.js';
-import type { ZoneInput } from '../../src/store/zone/zone-draft.js';
-import { queryZones } from '../../src/store/zone/zone-index.js';
-import { createZone } from '../../src/store/zone/zones.js';
+import { createZone, queryZones, type ZoneInput } from '../../src/store/zone/zones.js';
 import { recordCalls } from '../support/record-calls.js';
 import { expectRfc7946 } from '../support/rfc7946.js';
 import { variants } from '../support/rounds.js';
 import { line, positions, rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const LATER = '2026-11-22T10:00:00.000Z';
@@ -41,7 +37,7 @@ beforeAll(async () => {
 
 let made = 0;
 const newCollection = (more: Partial<CollectionInput> = {}) =>
-  createCollection(db, { key: `c${(made += 1)}`, name: 'Zones', ...more }, NOW, newCall());
+  testCollection(db, { key: `c${(made += 1)}`, name: 'Zones', ...more }, NOW);
 
 const square = (lng: number, lat: number, size = 1) => rectangle(lng, lat, lng + size, lat + size);
 const feature = (id: unknown, geometry: unknown, properties: object | null = {}, more = {}) => ({

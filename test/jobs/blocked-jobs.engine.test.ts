@@ -5,21 +5,20 @@ import { systemClock } from '../../src/clock.js';
 import { runJobs } from '../../src/jobs/run-jobs.js';
 import { silentLog } from '../../src/log.js';
 import { inBackground } from '../../src/server/background.js';
-import { deleteCollection } from '../../src/store/collection/collection-changes.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { deleteCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginSpread } from '../../src/store/collection/spread.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { interceptCalls } from '../support/faults.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = await testDatabase('readable', { stream: true });
 
 test('a long removal of readings of one deleted marker holds up no other job', async () => {
-  const make = (key: string) => createCollection(db, { key, name: key, prefixLength: 1 }, NOW, newCall());
+  const make = (key: string) => testCollection(db, { key, name: key, prefixLength: 1 }, NOW);
   const sensors = await make('sensors');
   await make('hot');
   await make('gone');
@@ -70,7 +69,7 @@ test('a long removal of readings of one deleted marker holds up no other job', a
   };
   await expect.poll(isSpread, { timeout: 30_000 }).toBe(true);
   const isEmptied = () =>
-    createCollection(db, { key: 'gone', name: 'again' }, NOW, newCall()).then(
+    testCollection(db, { key: 'gone', name: 'again' }, NOW).then(
       () => true,
       () => false,
     );

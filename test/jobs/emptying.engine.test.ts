@@ -8,15 +8,13 @@ import { runJobs } from '../../src/jobs/run-jobs.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import { inBackground } from '../../src/server/background.js';
-import { deleteCollection } from '../../src/store/collection/collection-changes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { deleteCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import {
   allItems,
@@ -30,7 +28,7 @@ import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { inTurn, variants } from '../support/rounds.js';
 import { line } from '../support/shapes.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const styles = variants(['readable', 'compact'] as const);
@@ -75,7 +73,7 @@ async function fill(database: Database, input: Partial<CollectionInput> & { read
   // Emptying covers every prefix: 32 of one character, 1,024 of two.
   const short = { name: input.key, code: 'Xx', globalIds: true, idStrategy: 'SEQUENCE', prefixLength: 1 } as const;
   const said = { ...short, ...input };
-  const collection = await createCollection(database, said, NOW, newCall());
+  const collection = await testCollection(database, said, NOW);
   const inputs = Array.from({ length: markers }, (_, n) => ({
     position: { lng: ((n * 37) % 360) - 180, lat: ((n * 17) % 180) - 90 },
     place: ['A', String(n % 7)],
@@ -123,10 +121,10 @@ describe.each(styles)('a deleted collection, with %s keys', async (style) => {
       'neighbor',
     ]);
     const again = { key: 'parks', name: 'Parks', code: 'Pk' };
-    await expect(createCollection(db, again, NOW, newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(testCollection(db, again, NOW)).rejects.toMatchObject({ code: 'CONFLICT' });
     await expect(deleteCollection(db, 'parks', NOW, newCall())).rejects.toMatchObject({ code: 'NOT_FOUND' });
     if (style === 'compact') {
-      await expect(createCollection(db, { ...again, key: 'other' }, NOW, newCall())).rejects.toMatchObject({
+      await expect(testCollection(db, { ...again, key: 'other' }, NOW)).rejects.toMatchObject({
         code: 'CONFLICT',
       });
     }
@@ -138,7 +136,7 @@ describe.each(styles)('a deleted collection, with %s keys', async (style) => {
     expect(await leftOf(db, parks)).toEqual([]);
     expect((await leftOf(db, neighbor)).length).toBeGreaterThan(20);
 
-    const recreated = await createCollection(db, { ...again, idStrategy: 'SEQUENCE' }, NOW, newCall());
+    const recreated = await testCollection(db, { ...again, idStrategy: 'SEQUENCE' }, NOW);
     expect((await createMarker(db, recreated, { position: { lng: 1, lat: 2 } }, NOW, newCall())).marker.key).toBe('1');
     await cellsCaughtUp(db);
     expect(await storedCells(db)).toEqual(await countedCells(db));
@@ -178,7 +176,7 @@ describe('emptying', async () => {
       }
       dying.client.destroy();
     }
-    await expect(createCollection(db, { key: 'huts', name: 'Huts' }, NOW, newCall())).rejects.toMatchObject({
+    await expect(testCollection(db, { key: 'huts', name: 'Huts' }, NOW)).rejects.toMatchObject({
       code: 'CONFLICT',
     });
     const seen = {};
@@ -236,7 +234,7 @@ describe('emptying', async () => {
   );
 
   test.runIf(turn())('finds them all even if the cells are wrong', async () => {
-    const wrong = await createCollection(db, { key: 'wrong', name: 'Wrong', prefixLength: 1 }, NOW, newCall());
+    const wrong = await testCollection(db, { key: 'wrong', name: 'Wrong', prefixLength: 1 }, NOW);
     const items = Array.from({ length: 30 }, (_, n) =>
       newMarkerItem(db, wrong, { key: `w${n}`, position: { lng: n * 10 - 150, lat: 50 } }, NOW),
     );
@@ -273,7 +271,7 @@ describe('emptying', async () => {
     const seen = {};
     const options = optionsOf(db);
     while (!(await emptyCollection(options, bays, seen, never))) await sleep(100);
-    const recreated = await createCollection(db, { key: 'bays', name: 'Bays' }, '2026-11-22T10:00:00.000Z', newCall());
+    const recreated = await testCollection(db, { key: 'bays', name: 'Bays' }, '2026-11-22T10:00:00.000Z');
     const { after } = await createMarker(db, recreated, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
     wake();
     await lagging;

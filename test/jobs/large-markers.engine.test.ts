@@ -5,15 +5,14 @@ import { repartition } from '../../src/jobs/repartition.js';
 import type { Collection } from '../../src/model/collection.js';
 import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
 import type { WantedLayout } from '../../src/store/collection/collection-item.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
+import { newCall } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { currentCollection } from './repartition-clients.js';
 
 const db = await testDatabase();
@@ -37,12 +36,7 @@ describe.each<{ key: string; target: WantedLayout }>([
   { key: 'moved', target: { writeShards: 4 } },
 ])('a marker of the collection $key without room for what a change adds', ({ key, target }) => {
   test('is named, with its size and the limit; the change is resumed when it is smaller, or undone', async () => {
-    const collection = await createCollection(
-      db,
-      { key, name: key, prefixLength: 1, mapProperties: ['a'] },
-      NOW,
-      newCall(),
-    );
+    const collection = await testCollection(db, { key, name: key, prefixLength: 1, mapProperties: ['a'] }, NOW);
     const own = db.keys.marker(db.keys.scope(collection), 'large');
     const bytes = async () => itemBytes((await readItem(db, own, newCall()))!);
     const properties = (length: number) => ({ a: 1, b: 'b'.repeat(100), text: 'x'.repeat(length) });

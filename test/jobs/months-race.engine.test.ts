@@ -2,19 +2,18 @@ import { expect, test } from 'vitest';
 
 import { MonthKeeper } from '../../src/jobs/month-tables.js';
 import { silentLog } from '../../src/log.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { ensureMonthTable } from '../../src/store/table/month-tables.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2028-03-20T00:00:10.000Z');
 
 test('a table of a month stays for a collection that was created since the collections were listed', async () => {
   const db = await testDatabase('readable');
   const make = (key: string, readingsTtlDays: number) =>
-    createCollection(db, { key, name: key, readingsTable: 'MONTHLY', readingsTtlDays }, NOW.toISOString(), newCall());
+    testCollection(db, { key, name: key, readingsTable: 'MONTHLY', readingsTtlDays }, NOW.toISOString());
   const short = await make('short', 30);
   // Made when the month began.
   await ensureMonthTable(db, '2028-01', Date.parse('2028-01-01T00:00:00.000Z'));

@@ -1,8 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Bounds } from '../../src/geo/bounds.js';
-import type { Point } from '../../src/geo/point.js';
+import type { Bounds, Point } from '../../src/geo/bounds.js';
 import { createCollectionCache } from '../../src/loaders/collection-cache.js';
 import { drawnProperties, markerFeatureText } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers.js';
@@ -14,13 +13,12 @@ import { OWN_WRITES_MARGIN_MS, ownWrite } from '../../src/read/from-pages/own-wr
 import { Loaders } from '../../src/read/loaders.js';
 import { createServices } from '../../src/server/services.js';
 import { getCollections } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import type { ConditionalChange } from '../../src/store/request/conditional-change.js';
-import { newCall } from '../../src/store/request/meter.js';
+import type { ConditionalChange } from '../../src/store/request/conditional-write.js';
 import type { ConsumerStatus } from '../../src/stream/consume/consumer.js';
 import { bruteInside, NOW } from '../map/fixture.js';
 import { testPages } from '../support/page-services.js';

@@ -8,8 +8,8 @@ import { repartition } from '../../src/jobs/repartition.js';
 import { silentLog } from '../../src/log.js';
 import { findOccupied } from '../../src/server/consumer.js';
 import { getCollections } from '../../src/store/collection/collections.js';
-import { createDatabase, type Tables } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { createDatabase } from '../../src/store/create-database.js';
+import { newCall, type Tables } from '../../src/store/database.js';
 import { ownerIsGone, ownName } from '../../src/stream/consume/owners.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 

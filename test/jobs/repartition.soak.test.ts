@@ -7,16 +7,15 @@ import type { RepartitionProgress } from '../../src/jobs/layout-phase.js';
 import type { Layout, LayoutPhase } from '../../src/model/collection.js';
 import type { Properties } from '../../src/model/marker.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, undoLayoutChange } from '../../src/store/collection/layout-change.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
 import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { inTurn, rounds, runsAll } from '../support/rounds.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../support/test-database.js';
 import { currentCollection, Fleet, markerAt } from './repartition-clients.js';
 import type { WorkerMessage, WorkerOptions } from './repartition-worker.js';
 
@@ -32,7 +31,7 @@ async function begin(
   clients = rounds('clientsOfLayout'),
 ) {
   const random = randomFrom(seed);
-  const collection = await createCollection(db, { name: input.key, ...input }, NOW, newCall());
+  const collection = await testCollection(db, { name: input.key, ...input }, NOW);
   const steady = new Map(Array.from({ length: markers }, (_, n) => [`steady-${n}`, markerAt(random)]));
   const items = [...steady].map(([key, input]) => newMarkerItem(db, collection, { key, ...input }, NOW));
   await putMarkersInBulk(db, items, newCall());

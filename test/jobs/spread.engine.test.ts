@@ -11,26 +11,26 @@ import { viewportMarkers } from '../../src/map/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { writtenShards } from '../../src/model/spread.js';
 import { Loaders } from '../../src/read/loaders.js';
+import { spreadHotPrefixes } from '../../src/server/hot-keys.js';
 import { createServices } from '../../src/server/services.js';
-import { spreadHotPrefixes } from '../../src/server/spread.js';
 import { allPrefixes } from '../../src/store/cell/partition-prefixes.js';
-import { deleteCollection, everyCollection } from '../../src/store/collection/collection-changes.js';
-import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { beginLayoutChange } from '../../src/store/collection/layout-change.js';
-import { beginSpread } from '../../src/store/collection/spread.js';
+import type { CollectionInput, WantedLayout } from '../../src/store/collection/collection-item.js';
+import { deleteCollection, everyCollection } from '../../src/store/collection/collections.js';
+import { beginLayoutChange, endPhase } from '../../src/store/collection/layout-change.js';
+import { beginSpread, completeSpread } from '../../src/store/collection/spread.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { NOW } from '../map/fixture.js';
 import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
 import { rounds } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { currentCollection, Fleet, markerAt } from './repartition-clients.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -39,7 +39,7 @@ const never = new AbortController().signal;
 
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 const make = (input: Partial<CollectionInput> & { readonly key: string }) =>
-  createCollection(db, { name: input.key, ...input }, NOW, newCall());
+  testCollection(db, { name: input.key, ...input }, NOW);
 const current = (key: string) => currentCollection(db, key);
 
 const SETTLE_MS = 60_000;
@@ -253,4 +253,35 @@ describe('prefixes that are spread', () => {
     await beginLayoutChange(db, 'bad', { prefixLength: 3 }, newCall());
     await expect(beginSpread(db, 'bad', 'u3', newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
   });
+});
+
+/** As `repartition` does for a collection without markers. */
+async function repartitioned(key: string, wanted: WantedLayout): Promise<Collection> {
+  await beginLayoutChange(db, key, wanted, newCall());
+  for (let phase = 0; phase < 3; phase += 1) await endPhase(db, await current(key), newCall());
+  return current(key);
+}
+
+test('a prefix stays spread until a repartition, no longer', async () => {
+  const key = 'twice';
+  const made = await make({ key, prefixLength: 1 });
+  await beginSpread(db, key, 'u', newCall());
+  await completeSpread(db, made, () => true, newCall());
+  expect(writtenShards(await current(key), 'u')).toBe(8);
+  await repartitioned(key, { prefixLength: 1, writeShards: 16 });
+  const again = await repartitioned(key, { prefixLength: 1, writeShards: 32 });
+  expect(again).toMatchObject({ geoSlot: 'A', writeShards: 32 });
+  expect(writtenShards(again, 's')).toBe(32);
+  // The hot prefix has fewer partitions than all others.
+  expect(writtenShards(again, 'u')).toBe(32);
+});
+
+test('prefixes spread in a former layout do not count towards the most', async () => {
+  const key = 'many';
+  const made = await make({ key, prefixLength: 2 });
+  const alphabet = '0123456789bcdefghjkmnpqrstuvwxyz';
+  for (const first of 'us') for (const second of alphabet) await beginSpread(db, key, first + second, newCall());
+  await completeSpread(db, made, () => true, newCall());
+  await repartitioned(key, { prefixLength: 3 });
+  await expect(beginSpread(db, key, 'u3b', newCall())).resolves.toMatchObject({ prefixLength: 3 });
 });

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { compareBytes } from '../../src/keys/byte-order.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
+import { shardOf } from '../../src/keys/shard.js';
 import { someOf } from '../support/rounds.js';
 import { byBytes, code, geohash, isBetween, nasty } from './nasty.js';
 
@@ -247,5 +249,31 @@ test('document IDs are split at the last #, so that a partition key may contain 
   expect(keys.parseDocumentId('marker::parks::a#b#self')).toEqual({ pk: 'marker::parks::a#b', sk: 'self' });
   for (const none of ['', '#', 'a#', '#a', 'a', `a#${'x'.repeat(1025)}`, `${'x'.repeat(2049)}#a`, '\uD800#a']) {
     expect(keys.parseDocumentId(none)).toBeUndefined();
+  }
+});
+
+test('strings compare by UTF-8 bytes, including characters beyond U+FFFF and private ones', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'z', ':', ';', 'é', '\ud7ff', '\ue000', '\uff5e', '😀', '𐀀') });
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      expect(Math.sign(compareBytes(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    }),
+  );
+});
+
+test('the shard of a key never changes: a re-import must find the existing copy', () => {
+  // FNV-1a of 32 bits, whose published values for these are 0xe40c292c and 0xbf9cf968.
+  expect(['a', 'foobar'].map((key) => shardOf(key, 1000))).toEqual([0xe40c292c % 1000, 0xbf9cf968 % 1000]);
+  expect(shardOf('Poznań', 1000)).toBe(858);
+});
+
+test('consecutive keys are spread evenly', () => {
+  for (const shards of [2, 3, 4, 8, 16]) {
+    const sizes = Array.from({ length: shards }, () => 0);
+    for (let number = 0; number < 16_000; number++) {
+      const shard = shardOf(`city-${number}`, shards);
+      sizes[shard] = (sizes[shard] ?? 0) + 1;
+    }
+    expect(Math.max(...sizes) / (16_000 / shards)).toBeLessThan(1.1);
   }
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { awaitRecord } from '../../src/lambda/await-record.js';
+import { awaitRecord } from '../../src/lambda/stream.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { firstState } from '../../src/stream/state.js';
 

@@ -8,16 +8,15 @@ import { promisify } from 'node:util';
 import { build } from 'vite';
 import { expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newReadingItem } from '../../src/store/reading/reading-item.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { countedCells, markerEntries, markerItem, storedCells, storedEntries } from '../stream/support.js';
 import { engineProxy } from '../support/proxy.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engineSettings, testDatabase } from '../support/test-database.js';
+import { engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 
 const config = fileURLToPath(new URL('../../scripts/lambda.vite.config.mjs', import.meta.url));
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -28,7 +27,7 @@ const folder = temporaryFolder();
 test('the function is one file that needs no node_modules, and just the permissions that `cellport iam` prints', async () => {
   await build({ configFile: config, mode: 'stream', build: { outDir: join(folder, 'built') } });
   await copyFile(join(folder, 'built/stream.mjs'), join(folder, 'index.mjs'));
-  const collection = await createCollection(db, { key: 'a', name: 'A', readingsSummarized: true }, NOW, newCall());
+  const collection = await testCollection(db, { key: 'a', name: 'A', readingsSummarized: true }, NOW);
   const marker = newMarkerItem(db, collection, { key: 'one', position: { lng: 1, lat: 2 } }, NOW);
   const owner = { collection, key: 'one', incarnation: String(marker['life']) };
   const reading = newReadingItem(db, owner, { at: DAYS_AGO, values: { t: 5 } }, Date.now());

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { IN_PROCESS, readAddresses } from '../../src/http/addresses.js';
-import { requestOf, resultOf } from '../../src/lambda/http-event.js';
+import { requestOf, resultOf } from '../../src/lambda/http-handler.js';
 import { eventOf, type Sent } from './http-events.js';
 
 test('paths arrive as they were sent, although an HTTP API decodes them and names its stage', () => {

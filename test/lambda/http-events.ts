@@ -1,4 +1,4 @@
-import type { HttpEvent } from '../../src/lambda/http-event.js';
+import type { HttpEvent } from '../../src/lambda/http-handler.js';
 
 export interface Sent {
   readonly method?: string;

@@ -10,17 +10,15 @@ import { build } from 'vite';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
-import type { HttpEvent, HttpResult } from '../../src/lambda/http-event.js';
-import { openHandler } from '../../src/lambda/http-handler.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { openHandler, type HttpEvent, type HttpResult } from '../../src/lambda/http-handler.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { serve } from '../server/sources/server.js';
 import { decodeLayer } from '../support/decode-tile.js';
 import { runsAll, variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engine, engineSettings, newDatabase, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { eventOf, type Front, type Sent } from './http-events.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -35,7 +33,7 @@ afterEach(() => {
 });
 
 beforeAll(async () => {
-  const collection = await createCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['n'] }, NOW, newCall());
+  const collection = await testCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['n'] }, NOW);
   const markers = Array.from({ length: 400 }, (_, n) => ({
     key: `m ${n}%ü?`,
     position: { lng: -10 + (n % 20) / 4, lat: 50 + Math.floor(n / 20) / 8 },

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { createHandler } from '../../src/lambda/stream.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { serve, type Answer } from '../server/sources/server.js';

@@ -6,12 +6,10 @@ import { createHandler, type StreamEvent } from '../../src/lambda/stream.js';
 import type { Collection } from '../../src/model/collection.js';
 import { countDeadLetters } from '../../src/store/cell/dead-letters.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { readDays } from '../../src/store/reading/kept-days.js';
 import { newReadingItem } from '../../src/store/reading/reading-item.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import type { StreamRecord } from '../../src/stream/change.js';
@@ -36,7 +34,7 @@ import {
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { variants } from '../support/rounds.js';
-import { engine, newDatabase, testDatabase } from '../support/test-database.js';
+import { engine, newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const DAY = 24 * 3_600_000;
@@ -123,7 +121,7 @@ describe.each(variants(['readable', 'compact'] as const))('with %s keys', async 
   const db = await testDatabase(style, { stream: true });
 
   test('cells, places and pages are exact once calls have ended, of several shards, repeated, reordered and concurrent', async () => {
-    const collection = await createCollection(db, { key: 'parks', name: 'Parks', code: 'Pa' }, NOW, newCall());
+    const collection = await testCollection(db, { key: 'parks', name: 'Parks', code: 'Pa' }, NOW);
     const chance = createChance(seed);
     const functions = Array.from({ length: 3 }, () => functionOf(db));
     injectFaults(db, 'BatchExecuteStatement', ['answer lost', 'throttled', 'answer lost']);
@@ -146,7 +144,7 @@ describe.each(variants(['readable', 'compact'] as const))('with %s keys', async 
 describe('one table', async () => {
   const db = await testDatabase('readable', { stream: true });
   const chance = createChance(seed);
-  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
   const lambda = functionOf(db);
   let known = 0;
   /** Writes something and returns its records. */
@@ -159,7 +157,7 @@ describe('one table', async () => {
   }
 
   test('a call without records summarizes the days that are over', async () => {
-    const sensors = await createCollection(db, { key: 's', name: 'S', readingsSummarized: true }, NOW, newCall());
+    const sensors = await testCollection(db, { key: 's', name: 'S', readingsSummarized: true }, NOW);
     const marker = newMarkerItem(db, sensors, { key: 'one', position: { lng: 1, lat: 2 } }, NOW);
     await put(db, marker);
     const at = new Date(Date.now() - 3 * DAY).toISOString();
@@ -247,7 +245,7 @@ test('counts of a function of an earlier release are refused until a recount, wh
   const db = newDatabase();
   const lambda = functionOf(db);
   await ensureTables(db);
-  const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
   await writeAtRandom(db, collection, createChance(seed), 60);
   await lambda({});
   const { layout } = (await stateOf(db)) ?? {};

@@ -7,14 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { LiveHub } from '../../src/live/hub.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { serve } from '../server/sources/server.js';
 import { MAPPING, shop, shopTables } from '../server/sources/shops.js';
 import { putItem } from '../sources/foreign-table.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { collect, followChanges, until, websocketClient } from './support.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -45,7 +44,7 @@ describe('servers that read the stream themselves', async () => {
   const db = await testDatabase('readable', { stream: true });
 
   test('each emits every change once, whether it maintains the cells or not; none is lost when another takes over', async () => {
-    const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const write = async (keys: readonly string[]) => {
       for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
     };
@@ -112,7 +111,7 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
 
   test('each emits every change; a client that may have missed some gets an error, and the rest when it subscribes again', async () => {
     const begun = Math.floor(Date.now() / 1_000) * 1_000;
-    const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const write = async (keys: readonly string[]) => {
       for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
     };

@@ -4,14 +4,13 @@ import { beforeAll, expect, test } from 'vitest';
 import { MarkerLoader } from '../../src/loaders/marker-loader.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { interceptCalls } from '../support/faults.js';
 import { memoryDatabase, newMemoryDatabase } from '../support/memory-store.js';
 import { recordCalls } from '../support/record-calls.js';
+import { testCollection } from '../support/test-database.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const database = memoryDatabase();
@@ -19,7 +18,7 @@ const at = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
 let sensors: Collection;
 
 beforeAll(async () => {
-  sensors = await createCollection(database, { key: 'sensors', name: 'Sensors' }, NOW.toISOString(), newCall());
+  sensors = await testCollection(database, { key: 'sensors', name: 'Sensors' }, NOW.toISOString());
   const markers = ['a', 'b', 'c'].map((key) => ({ key, position: { lng: 1, lat: 2 } }));
   await createMarkers(database, sensors, markers, NOW.toISOString(), newCall());
   const readings = Array.from({ length: 20 }, (_, ms) => ({ at: at(ms), values: { n: ms } }));

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
-import { readUnion, type ReadResponse } from '../../src/loaders/range-loader.js';
-import { uniteRanges, type RangeRequest } from '../../src/loaders/range-union.js';
+import { readUnion, uniteRanges, type RangeRequest, type ReadResponse } from '../../src/loaders/range-loader.js';
 
 const ask = (from: string, to: string, pk = 'p', limit = Infinity, maxCalls = Infinity): RangeRequest => ({
   range: { index: 'geoA', pk, from, to },

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 
-import type { Bounds } from '../../src/geo/bounds.js';
+import { canonicalLng, type Bounds, type Point } from '../../src/geo/bounds.js';
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
-import { canonicalLng, type Point } from '../../src/geo/point.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { createGeometryCache, type GeometryCache } from '../../src/loaders/geometry-cache.js';
@@ -14,10 +13,9 @@ import { Loaders } from '../../src/read/loaders.js';
 import { createServices } from '../../src/server/services.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
 import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { newMarkerItem, type MarkerInput } from '../../src/store/marker/marker-item.js';
 import { putMarkersInBulk } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { addPages, type PageSizes } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';

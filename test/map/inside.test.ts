@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { encode } from '../../src/geo/geohash.js';
-import type { Point } from '../../src/geo/point.js';
 import type { MarkerConnection } from '../../src/map/connection.js';
 import { markersInside } from '../../src/map/near/inside.js';
 import type { Collection } from '../../src/model/collection.js';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { encode } from '../../src/geo/geohash.js';
-import { wrapLng } from '../../src/geo/point.js';
-import { cellRange } from '../../src/geo/ranges.js';
+import { wrapLng } from '../../src/geo/bounds.js';
+import { cellRange, encode } from '../../src/geo/geohash.js';
 import { AreaMemory, ChangeLog } from '../../src/loaders/area-memory.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { viewportClusters } from '../../src/map/cells/clusters.js';
@@ -12,7 +11,7 @@ import { viewportAuto } from '../../src/map/content.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { Loaders } from '../../src/read/loaders.js';
 import { createServices, type ServerServices } from '../../src/server/services.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { noClusters, testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';

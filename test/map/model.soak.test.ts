@@ -12,10 +12,10 @@ import { markersInPlace, placesUnder } from '../../src/map/places.js';
 import { readViewport } from '../../src/map/viewport.js';
 import type { Marker } from '../../src/model/marker.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
+import { newCall } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker, createMarkers, type MarkerWrite } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { mortalConsumer } from '../stream/kill/mortal.js';
 import {
   countedCells,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import type { Point } from '../../src/geo/point.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { markersWithin, type NearbyConnection } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';

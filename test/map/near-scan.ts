@@ -1,5 +1,5 @@
+import type { Point } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
-import type { Point } from '../../src/geo/point.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { NearbyConnection } from '../../src/map/near/near.js';
 import type { Made } from './fixture.js';

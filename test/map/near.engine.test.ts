@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { CellportError } from '../../src/errors.js';
+import type { Point } from '../../src/geo/bounds.js';
 import { HALF_AROUND } from '../../src/geo/circle.js';
 import { EARTH_RADIUS } from '../../src/geo/distance.js';
-import type { Point } from '../../src/geo/point.js';
 import { markersWithin, nearestMarkers, type NearbyConnection } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapContext } from '../../src/read/context.js';
 import type { MarkerFilterInput } from '../../src/read/filter.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { randomFrom } from '../support/random.js';

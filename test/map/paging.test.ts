@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
-import { uniteRanges } from '../../src/loaders/range-union.js';
+import { uniteRanges } from '../../src/loaders/range-loader.js';
 import { cellAt, cellMarkers } from '../../src/map/cells/cells.js';
 import { collectionMarkers } from '../../src/map/collection.js';
 import type { MarkerConnection } from '../../src/map/connection.js';
@@ -10,8 +10,8 @@ import { readViewport } from '../../src/map/viewport.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { KeyRange } from '../../src/model/key-range.js';
 import type { MapContext } from '../../src/read/context.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { interceptCalls } from '../support/faults.js';
 import { memoryDatabase, newMemoryDatabase } from '../support/memory-store.js';

@@ -6,7 +6,7 @@ import { makeTile, type TileRequest } from '../../src/map/tiles/tile.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { requireCollection } from '../../src/read/context.js';
 import { readFilter } from '../../src/read/filter.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { decodeLayer } from '../support/decode-tile.js';
 import { memoryDatabase } from '../support/memory-store.js';

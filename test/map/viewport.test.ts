@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { CellportError } from '../../src/errors.js';
 import { areaOverlapsCell } from '../../src/geo/bounds.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
-import { uniteRanges } from '../../src/loaders/range-union.js';
+import { uniteRanges } from '../../src/loaders/range-loader.js';
 import { viewportCells } from '../../src/map/cells/cells.js';
 import { viewportClusters } from '../../src/map/cells/clusters.js';
 import { viewportCount } from '../../src/map/cells/count.js';

@@ -6,11 +6,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Bounds } from '../../src/geo/bounds.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { readViewport } from '../../src/map/viewport.js';
-import { collectionZones, viewportZones } from '../../src/map/zones/zone-connection.js';
-import { zoneCount, zoneMarkers, zonesAt } from '../../src/map/zones/zones.js';
+import { collectionZones, viewportZones, zoneCount, zoneMarkers, zonesAt } from '../../src/map/zones/zones.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { send } from '../../src/store/request/send.js';
 import { deleteZone, updateZone } from '../../src/store/zone/zone-changes.js';
 import { createZone } from '../../src/store/zone/zones.js';
@@ -20,7 +18,7 @@ import { recordCalls } from '../support/record-calls.js';
 import { someOf, variants } from '../support/rounds.js';
 import { box, rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { makeCollection, NOW, requestContext } from './fixture.js';
 
 const folder = temporaryFolder();
@@ -47,7 +45,7 @@ function bruteAt(rings: readonly Ring[], lng: number, lat: number) {
 
 describe.each(variants(['readable', 'compact'] as const))('zones, with %s keys', async (style) => {
   const db = await testDatabase(style);
-  const made = await createCollection(db, { key: 'stars', name: 'Stars', code: 'St' }, NOW, newCall());
+  const made = await testCollection(db, { key: 'stars', name: 'Stars', code: 'St' }, NOW);
   // The other slot, as after a repartition.
   const stars = { ...made, geoSlot: style === 'compact' ? ('B' as const) : ('A' as const) };
   const moved = { ...db.keys.collection('stars'), ...stars, description: undefined, readingsTtlDays: undefined };
@@ -210,7 +208,7 @@ describe.each(variants(['readable', 'compact'] as const))('zones, with %s keys',
 
 describe('a zone whose geometry is stored in an object', async () => {
   const db = await testDatabase();
-  const lakes = await createCollection(db, { key: 'lakes', name: 'Lakes' }, NOW, newCall());
+  const lakes = await testCollection(db, { key: 'lakes', name: 'Lakes' }, NOW);
   const square = (lng: number, size: number) => rectangle(lng, 0, lng + size, size);
   const outside = { objects: createFolderStore(join(folder, 'lakes')), inlineBytes: 0 };
   const make = (key: string, lng: number) =>

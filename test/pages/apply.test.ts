@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marker.js';
-import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { MOST_HINTS } from '../../src/store/page/pages.js';
 import { applyToPages, type PageChange } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
 import { someOf } from '../support/rounds.js';

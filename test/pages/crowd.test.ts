@@ -8,7 +8,7 @@ import { markersWithin } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { mapMarkerFromIndex, newMarkerItem } from '../../src/store/marker/marker-item.js';
-import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { MOST_HINTS } from '../../src/store/page/pages.js';
 import { openPages } from '../../src/stream/consume/derived-ports.js';
 import { applyToPages } from '../../src/stream/pages/apply.js';
 import { makeCollection, NOW, requestContext, type ContextOptions, type Made } from '../map/fixture.js';

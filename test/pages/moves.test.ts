@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { encode, LONGEST_Z } from '../../src/geo/geohash.js';
-import type { ZRange } from '../../src/geo/ranges.js';
+import { encode, LONGEST_Z, type ZRange } from '../../src/geo/geohash.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { readConnection } from '../../src/map/connection.js';
 import { markersWithin, nearestMarkers } from '../../src/map/near/near.js';

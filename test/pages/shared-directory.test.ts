@@ -10,12 +10,11 @@ import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { afterPartition, partitionRange } from '../../src/pages/directory.js';
 import { RecentCells } from '../../src/pages/recent-cells.js';
 import { Loaders } from '../../src/read/loaders.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
-import { putDirectoryPart } from '../../src/store/page/page-directory.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall, type Database } from '../../src/store/database.js';
+import { putDirectoryPart } from '../../src/store/page/pages.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { noClusters, testPages } from '../support/page-services.js';
+import { testCollection } from '../support/test-database.js';
 
 const now = () => performance.now();
 const services = (db: Database) => ({
@@ -32,7 +31,7 @@ const services = (db: Database) => ({
 
 test('a client that leaves does not fail the request of another that waits for the same part of the directory', async () => {
   const db = memoryDatabase();
-  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+  const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
   const part = { begin: 'u', hints: [{ begin: 'u', markers: 3, bytes: 900 }], end: afterPartition('u') };
   await putDirectoryPart(db, { scope: 'parks', generation: '1' }, part, newCall());
   const shared = services(db);
@@ -60,7 +59,7 @@ test('a client that leaves does not fail the request of another that waits for t
 
 test('markers that were only published make no partition, as no page has them yet', async () => {
   const db = memoryDatabase();
-  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z', newCall());
+  const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
   const loaders = new Loaders(services(db), newCall());
   const recent = RecentCells.NONE.with([{ batch: 9, sums: new Map([['u3k41', { count: 1, sumLng: 1, sumLat: 1 }]]) }]);
   loaders.recent.cells = () => Promise.resolve(recent);

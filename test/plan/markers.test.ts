@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { areaContains, areaOverlapsCell, normalizeBounds } from '../../src/geo/bounds.js';
-import { cellBounds, encode, fromZ, toZ } from '../../src/geo/geohash.js';
-import { coverArea } from '../../src/geo/ranges.js';
+import { cellBounds, coverArea, encode, fromZ, lngBits, toZ } from '../../src/geo/geohash.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { planBlocks } from '../../src/plan/blocks.js';
-import { blockKeyRanges, explainMarkers, rangeKeys } from '../../src/plan/explain.js';
+import { blockKeyRanges, explainMarkers, rangeBounds, rangeKeys } from '../../src/plan/explain.js';
 import { coverForPlan, planMarkers, type MarkerPlan, type PlanPart } from '../../src/plan/markers.js';
+import { precisionForZoom } from '../../src/plan/precision.js';
 import { anArea, aPoint, pointsNear } from '../geo/arbitraries.js';
 import { someOf } from '../support/rounds.js';
 
@@ -135,4 +135,33 @@ test('a plan is explained as key ranges, one per shard, with the bounding box of
       expect(beyond['gskB']?.startsWith(range.prefix) && beyond['gskB'] >= from && beyond['gskB'] <= to).toBe(false);
     }
   }
+});
+
+test('the bounds of a range contain exactly its cells', () => {
+  fc.assert(
+    fc.property(aPoint, aPoint, (a, b) => {
+      const [from, last] = [toZ(encode(a, 10)), toZ(encode(b, 10))].sort((x, y) => x - y) as [number, number];
+      const bounds = rangeBounds({ from, to: last + 1 });
+      const area = { bounds, parts: [bounds] };
+      for (const z of [from, last, Math.floor((from + last) / 2)]) {
+        const cell = cellBounds(fromZ(z, 10));
+        expect(areaOverlapsCell(area, cell)).toBe(true);
+      }
+    }),
+  );
+  expect(rangeBounds({ from: 0, to: 2 ** 50 })).toEqual({ west: -180, south: -90, east: 180, north: 90 });
+  expect(rangeBounds({ from: toZ('u400000000'), to: toZ('u400000000') + 32 ** 8 })).toEqual(cellBounds('u4'));
+});
+
+test('cells are 24 to 192 px wide where lengths 1 to 12 allow it, and never get coarser when zooming in', () => {
+  let last = 1;
+  for (let zoom = -2; zoom <= 30; zoom += 0.01) {
+    const precision = precisionForZoom(zoom);
+    const px = (512 * 2 ** zoom) / 2 ** lngBits(precision);
+    if (px < 24) expect(precision).toBe(1);
+    if (px >= 192) expect(precision).toBe(12);
+    expect(precision).toBeGreaterThanOrEqual(last);
+    last = precision;
+  }
+  expect([precisionForZoom(-2), precisionForZoom(2), precisionForZoom(30)]).toEqual([1, 2, 12]);
 });

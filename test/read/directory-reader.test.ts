@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { GEOHASH_ALPHABET, LONGEST_Z } from '../../src/geo/geohash.js';
-import type { ZRange } from '../../src/geo/ranges.js';
+import { GEOHASH_ALPHABET, LONGEST_Z, type ZRange } from '../../src/geo/geohash.js';
 import { compareBytes } from '../../src/keys/byte-order.js';
 import { Budget } from '../../src/loaders/budget.js';
 import { afterPartition, partitionRange, partsOfHints, positionOf, type PageHint } from '../../src/pages/directory.js';
 import { planReads } from '../../src/pages/plan-reads.js';
 import { DirectoryCache } from '../../src/read/from-pages/directory-cache.js';
 import { DirectoryReader } from '../../src/read/from-pages/directory-reader.js';
-import { findDirectoryPart, putDirectoryPart, readDirectory } from '../../src/store/page/page-directory.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
+import { findDirectoryPart, putDirectoryPart, readDirectory } from '../../src/store/page/pages.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { columnsOf } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';

@@ -11,13 +11,12 @@ import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import { planBlocks, planBlocksUnder } from '../../src/plan/blocks.js';
 import { Loaders } from '../../src/read/loaders.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { addCells } from '../support/add-cells.js';
 import { noClusters, testPages } from '../support/page-services.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();
 const calls = recordCalls(database);
@@ -25,7 +24,7 @@ const NOW = '2026-11-21T10:00:00.000Z';
 let parks: Collection;
 
 beforeAll(async () => {
-  parks = await createCollection(database, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  parks = await testCollection(database, { key: 'parks', name: 'Parks' }, NOW);
   const markers = Array.from({ length: 40 }, (_, index) => ({
     key: `m${index}`,
     position: { lng: index / 4, lat: 50 },

@@ -6,15 +6,13 @@ import type { SearchEngine } from '../../src/search/engine.js';
 import { IndexFollower, type SearchTables } from '../../src/search/follow.js';
 import { openSearchTables } from '../../src/search/tables.js';
 import { inBackground } from '../../src/server/background.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Item } from '../../src/store/database.js';
+import { newCall, type Item } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { until } from '../live/support.js';
 import { streamParts } from '../stream/support.js';
 import { variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-26T10:00:00.000Z';
 const MARKERS = 20;
@@ -22,7 +20,7 @@ const PAGE = 4;
 
 const db = await testDatabase('readable', { stream: true });
 const tables = openSearchTables(db, 'cells');
-const collection = await createCollection(db, { key: 'hills', name: 'Hills' }, NOW, newCall());
+const collection = await testCollection(db, { key: 'hills', name: 'Hills' }, NOW);
 for (let n = 0; n < MARKERS; n++) {
   const marker = { key: `h${n}`, name: `Hill ${n}`, position: { lng: n, lat: 1 }, properties: {} };
   await createMarker(db, collection, marker, NOW, newCall());

@@ -7,18 +7,17 @@ import { IndexFollower } from '../../src/search/follow.js';
 import { openSearchTables } from '../../src/search/tables.js';
 import { wordsOf } from '../../src/search/words.js';
 import { inBackground } from '../../src/server/background.js';
-import { deleteCollection, updateCollection } from '../../src/store/collection/collection-changes.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { deleteCollection, updateCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { until } from '../live/support.js';
 import { allItems, streamParts } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
 import { runsAll, variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const EVERYTHING: SearchQuery = { words: [], scopes: undefined, area: undefined, near: undefined };
@@ -98,7 +97,7 @@ async function inIndex(engine: SearchEngine): Promise<string[]> {
 }
 
 test('an index follows creations, changes, deletions and new markers under old keys, through restarts', async () => {
-  const parks = await createCollection(db, { key: 'parks', name: 'Parks', rankBy: 'size' }, NOW, newCall());
+  const parks = await testCollection(db, { key: 'parks', name: 'Parks', rankBy: 'size' }, NOW);
   for (let n = 0; n < 20; n += 1) await create(parks, `m${n}`, `before ${n}`);
   const scanned: string[] = [];
   let running = await follow('restarts', scanned);
@@ -151,7 +150,7 @@ test('an index follows creations, changes, deletions and new markers under old k
 });
 
 test('an index answers and follows while it adopts new ranks', async () => {
-  const towns = await createCollection(db, { key: 'towns', name: 'Places', rankBy: 'size' }, NOW, newCall());
+  const towns = await testCollection(db, { key: 'towns', name: 'Places', rankBy: 'size' }, NOW);
   await create(towns, 'small', 'Hamlet', { size: 1, depth: 9 });
   await create(towns, 'large', 'Hamlet', { size: 7, depth: 2 });
   const scanned: string[] = [];

@@ -1,6 +1,5 @@
-import { areaContains, type Area } from '../../src/geo/bounds.js';
+import { areaContains, type Area, type Point } from '../../src/geo/bounds.js';
 import { distance } from '../../src/geo/distance.js';
-import type { Point } from '../../src/geo/point.js';
 import type { SearchDocument } from '../../src/search/engine.js';
 
 /** The query of a linear scan; the text as typed. */

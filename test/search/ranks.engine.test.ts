@@ -3,19 +3,18 @@ import { expect, test } from 'vitest';
 import { Ranks } from '../../src/search/ranks.js';
 import { openSearchTables } from '../../src/search/tables.js';
 import { readCollectionItem } from '../../src/store/collection/change-collection.js';
-import { updateCollection } from '../../src/store/collection/collection-changes.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { updateCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { wireOf } from '../../src/store/request/wire.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { interceptCalls } from '../support/faults.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = await testDatabase();
 
 test('a new rankBy is learned although eventually consistent reads do not show it yet', async () => {
-  await createCollection(db, { key: 'cities', name: 'Cities', rankBy: 'population' }, NOW, newCall());
+  await testCollection(db, { key: 'cities', name: 'Cities', rankBy: 'population' }, NOW);
   let before: Record<string, unknown> | undefined;
   let isStale = false;
   // What an eventually consistent read may do in AWS, and never does in DynamoDB Local.

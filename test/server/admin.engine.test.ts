@@ -10,12 +10,10 @@ import { CellportError } from '../../src/errors.js';
 import { silentLog } from '../../src/log.js';
 import { sampled } from '../../src/server/hot-keys.js';
 import { openServer, type Server } from '../../src/server/open-server.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { createKey, setRules } from '../access/guarded-server.js';
 import { postQuery } from '../support/post-query.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
 const streams = createStreamsClient(engine());
@@ -37,7 +35,7 @@ const statusesOf = (url: string, paths: readonly string[]) =>
 
 let key = '';
 beforeAll(async () => {
-  await createCollection(database, { key: 'parks', name: 'Parks' }, '2026-11-29T00:00:00.000Z', newCall());
+  await testCollection(database, { key: 'parks', name: 'Parks' }, '2026-11-29T00:00:00.000Z');
   await setRules(database, { roles: { admin: { rules: [{ collections: ['*'], may: ['read', 'write', 'admin'] }] } } });
   key = await createKey(database, { roles: ['admin'] });
 });

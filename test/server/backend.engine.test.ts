@@ -4,7 +4,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 
 import { readConfig } from '../../src/config.js';
 import { openBackend } from '../../src/server/backend.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { send } from '../../src/store/request/send.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

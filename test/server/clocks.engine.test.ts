@@ -6,17 +6,16 @@ import { systemClock } from '../../src/clock.js';
 import { silentLog } from '../../src/log.js';
 import { startConsumer, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { createDatabase } from '../../src/store/database.js';
+import { createDatabase } from '../../src/store/create-database.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { startServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { postQuery } from '../support/post-query.js';
 import { rounds, runsAll, variants } from '../support/rounds.js';
 import { runCli, type RunningCli } from '../support/run-cli.js';
-import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
@@ -28,7 +27,7 @@ const MAP = `{ viewport(bounds: { west: -10, south: 40, east: 10, north: 60 }, z
 } }`;
 
 const db = await testDatabase('readable', { stream: true });
-const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+const parks = await testCollection(db, { key: 'parks', name: 'Parks' });
 const markers = Array.from({ length: 20 }, (_, at) => ({ key: `k${at}`, position: { lng: at / 4, lat: 45 + at / 4 } }));
 await createMarkers(db, parks, markers, new Date().toISOString(), newCall());
 

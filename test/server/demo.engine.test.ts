@@ -5,11 +5,11 @@ import { readConfig } from '../../src/config.js';
 import { CellportError } from '../../src/errors.js';
 import type { Backend } from '../../src/server/backend.js';
 import { openDemo, type DemoOptions } from '../../src/server/demo.js';
-import { createCollection, listCollections } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { listCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { engine, makeTables, newDatabase, testDatabase } from '../support/test-database.js';
+import { engine, makeTables, newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const CITIES = 1_600;
 const folder = temporaryFolder();
@@ -58,7 +58,7 @@ test.each(['cities', 'countries'])("a collection %s that is not the demo's stays
   const database = newDatabase();
   await makeTables(database);
   const now = '2026-11-01T00:00:00.000Z';
-  const own = await createCollection(database, { key, name: 'Mine' }, now, newCall());
+  const own = await testCollection(database, { key, name: 'Mine' }, now);
   const demo = await openDemo(readConfig({}, { CELLPORT_DATA_DIR: folder }), { ...backend, database }, 'own', CITIES);
   const cells = {
     status: () => expect.fail('not asked'),

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '../../src/log.js';
 import { startConsumer, storedReport, type DerivedData } from '../../src/server/consumer.js';
 import { createServices, type ServerServices } from '../../src/server/services.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { getCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';
 import { someOf } from '../support/rounds.js';
-import { engine, testDatabase } from '../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const COUNT = 600;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   cells = startConsumer(backend, silentLog, { caches: services });
   const { pageServices, trust, cellCache } = services;
   owner = await startServer(db, { pageServices, trust, cellCache, status: () => cells.status() });
-  const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
   const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
   for (const some of [markers.slice(0, 400), markers.slice(400)])
     await createMarkers(db, collection, some, NOW, newCall());

@@ -7,14 +7,13 @@ import { createKeyspace } from '../../src/keys/keyspace.js';
 import { silentLog, type Log } from '../../src/log.js';
 import { metricsOf, namesOf, sampled, warnOfHotKeys } from '../../src/server/hot-keys.js';
 import { openServer, type Server } from '../../src/server/open-server.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { postQuery } from '../support/post-query.js';
 import { runCliHere } from '../support/run-cli.js';
-import { engine, engineSettings, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase('readable', { stream: true });
@@ -31,7 +30,7 @@ async function serve(env: Readonly<Record<string, string>> = {}): Promise<string
 
 let url = '';
 beforeAll(async () => {
-  const collection = await createCollection(database, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const collection = await testCollection(database, { key: 'parks', name: 'Parks' }, NOW);
   const markers = Array.from({ length: 60 }, (_, n) => ({
     key: `p${n}`,
     position: { lng: n < 50 ? 13.4 : 2.35, lat: n < 50 ? 52.5 : 48.9 },

@@ -7,12 +7,13 @@ import { afterEach, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { silentLog, type Log } from '../../src/log.js';
 import { openBackend } from '../../src/server/backend.js';
-import { createCollection, listCollections } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { listCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { runsAll } from '../support/rounds.js';
 import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { testCollection } from '../support/test-database.js';
 
 /** For commands, which all run the Java below, and for this process, which runs another. */
 const [folder, own, files] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
@@ -69,7 +70,7 @@ test('a command whose engine dies after it was opened waits until it is back, an
   try {
     const { database } = backend;
     await ensureTables(database);
-    await createCollection(database, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+    await testCollection(database, { key: 'parks', name: 'Parks' });
     const list = () => listCollections(database, { first: 1 }, newCall());
     await killEngine(own);
     const all = await Promise.all([list(), list(), list()]);

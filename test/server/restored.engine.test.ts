@@ -8,7 +8,7 @@ import {
 import { expect, test, vi } from 'vitest';
 
 import type { Database } from '../../src/store/database.js';
-import { chunks } from '../../src/store/request/concurrency.js';
+import { chunks } from '../../src/store/request/pacing.js';
 import { STREAM, tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { everyQuery } from '../access/every-field.js';
 import { decodeLayer } from '../support/decode-tile.js';

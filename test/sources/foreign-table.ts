@@ -1,6 +1,6 @@
 import { CreateTableCommand, DeleteItemCommand, PutItemCommand, type StreamViewType } from '@aws-sdk/client-dynamodb';
 
-import type { KeyAttribute } from '../../src/sources/primary-key.js';
+import type { TableKeyAttribute } from '../../src/model/collection.js';
 import type { Database, Item } from '../../src/store/database.js';
 import { wireOf } from '../../src/store/request/wire.js';
 
@@ -10,7 +10,7 @@ type WireItem = NonNullable<ConstructorParameters<typeof PutItemCommand>[0]['Ite
 export async function createTable(
   db: Database,
   name: string,
-  key: readonly KeyAttribute[],
+  key: readonly TableKeyAttribute[],
   view?: StreamViewType,
 ): Promise<void> {
   await db.client.send(

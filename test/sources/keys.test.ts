@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { readMapping } from '../../src/sources/mapping.js';
-import { keyText, parsePath, pathText, valueAt, writePath, type Path } from '../../src/sources/path.js';
-import { primaryKeyOf, type KeyAttribute } from '../../src/sources/primary-key.js';
+import type { TableKeyAttribute } from '../../src/model/collection.js';
+import { keyText, parsePath, pathText, readMapping, valueAt, writePath, type Path } from '../../src/sources/mapping.js';
+import { primaryKeyOf } from '../../src/sources/primary-key.js';
 import {
   formatTemplate,
   joinKey,
@@ -120,7 +120,7 @@ describe('templates', () => {
 });
 
 describe('the primary key', () => {
-  const TABLE: readonly KeyAttribute[] = [
+  const TABLE: readonly TableKeyAttribute[] = [
     { name: 'PK', type: 'S' },
     { name: 'SK', type: 'S' },
   ];
@@ -171,7 +171,7 @@ describe('the primary key', () => {
 
   test('has numbers and bytes exactly', () => {
     const compiled = readMapping({ table: 'tab', position: POSITION, items: { id: '{key}' } });
-    const back = (type: KeyAttribute['type'], key: string) =>
+    const back = (type: TableKeyAttribute['type'], key: string) =>
       primaryKeyOf(compiled, [{ name: 'id', type }], key)?.['id'];
     fc.assert(
       fc.property(

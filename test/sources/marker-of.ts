@@ -1,6 +1,5 @@
-import type { Mapping } from '../../src/sources/mapping.js';
+import type { Item, Mapping } from '../../src/sources/mapping.js';
 import { markersOf, type MappedItem } from '../../src/sources/marker.js';
-import type { Item } from '../../src/sources/path.js';
 
 /** What an item is to a mapping without `each`. */
 export function markerOf(mapping: Mapping, item: Item, now: number): MappedItem {

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import { center } from '../../src/geo/geohash.js';
 import { itemKey } from '../../src/sources/entries.js';
-import { readMapping, type MappingJson } from '../../src/sources/mapping.js';
+import { readMapping, type Item, type MappingJson } from '../../src/sources/mapping.js';
 import { compareNewest, detailsOf, markersOf } from '../../src/sources/marker.js';
-import type { Item } from '../../src/sources/path.js';
 import { markerOf } from './marker-of.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
-import { readMapping } from '../../src/sources/mapping.js';
-import type { Item } from '../../src/sources/path.js';
-import type { KeyAttribute } from '../../src/sources/primary-key.js';
+import type { TableKeyAttribute } from '../../src/model/collection.js';
+import { readMapping, type Item } from '../../src/sources/mapping.js';
 import { propose } from '../../src/sources/propose/propose.js';
 import { shown, TABLES } from './tables.js';
 
@@ -44,8 +43,8 @@ test('a type of items that are all alike is a category', () => {
   expect(proposals?.[0]).toMatchObject({ kind: 'Launch + LZ + Tow', items: 8, mapping: { category: 'type' } });
 });
 
-const S = (name: string): KeyAttribute => ({ name, type: 'S' });
-const N = (name: string): KeyAttribute => ({ name, type: 'N' });
+const S = (name: string): TableKeyAttribute => ({ name, type: 'S' });
+const N = (name: string): TableKeyAttribute => ({ name, type: 'N' });
 const CITIES = [
   { lng: 16.92, lat: 52.41 },
   { lng: 17.03, lat: 51.11 },
@@ -73,7 +72,7 @@ const geoLibrary = (coordinates: (city: City) => number[]) =>
 const LAT_LNG = { position: { lng: 'lng', lat: 'lat' } };
 
 describe('proposes', () => {
-  test.each<[string, readonly KeyAttribute[], Item[], object]>([
+  test.each<[string, readonly TableKeyAttribute[], Item[], object]>([
     [
       'a table of the Java Geo Library, which has the latitude first',
       [N('hashKey'), S('rangeKey')],

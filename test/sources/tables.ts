@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Mapping } from '../../src/sources/mapping.js';
+import type { TableKeyAttribute } from '../../src/model/collection.js';
+import type { Item, Mapping } from '../../src/sources/mapping.js';
 import { compareNewest, type MappedItem } from '../../src/sources/marker.js';
-import type { Item } from '../../src/sources/path.js';
-import type { KeyAttribute } from '../../src/sources/primary-key.js';
 import { markerOf } from './marker-of.js';
 
 const FOLDER = join(import.meta.dirname, 'tables');
@@ -13,7 +12,7 @@ const FOLDER = join(import.meta.dirname, 'tables');
 export interface ForeignTable {
   readonly id: string;
   readonly name: string;
-  readonly key: readonly KeyAttribute[];
+  readonly key: readonly TableKeyAttribute[];
   readonly items: readonly Item[];
   readonly markers: readonly {
     readonly key: string;
@@ -40,7 +39,7 @@ function readTable(file: string): ForeignTable {
     table: {
       TableName: string;
       KeySchema: { AttributeName: string }[];
-      AttributeDefinitions: { AttributeName: string; AttributeType: KeyAttribute['type'] }[];
+      AttributeDefinitions: { AttributeName: string; AttributeType: TableKeyAttribute['type'] }[];
     };
     items: Item[];
     markers: ForeignTable['markers'];

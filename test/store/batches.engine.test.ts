@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { batchGet } from '../../src/store/request/batch-get.js';
-import { bulkWriter, putInBulk } from '../../src/store/request/batch-write.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
+import { batchGet, bulkWriter, putInBulk } from '../../src/store/request/batches.js';
 import { injectFaults, interceptCalls, leaveUnprocessed } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';

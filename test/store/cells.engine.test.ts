@@ -5,7 +5,7 @@ import type { CellSums } from '../../src/geo/cell-sums.js';
 import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
 import { getBlocks, readBlocks } from '../../src/store/cell/blocks.js';
 import { blockFromItem, packSums, unpackSums } from '../../src/store/cell/cells.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
@@ -90,21 +90,6 @@ describe.each([
     const range = rangeRequest(database, { index: 'derived', pk, from, to, consistent: true });
     const items = await queryAll(database, range, newCall());
     expect(items.map((item) => blockFromItem(database.keys, item)?.parent)).toEqual(['g00', 'g0z', 'gzz']);
-  });
-
-  test('keeps what a release before wrote until its next write', async () => {
-    const { derived: TableName } = database.tables;
-    const key = database.keys.cell(scope, 'u3w');
-    const loose = { nd: 2, xd: 2 * 179_999_999, yd: 2 * -89_999_999 };
-    const stored = async () =>
-      (await send(database, 'get', { TableName, Key: key, ConsistentRead: true }, newCall())).Item;
-    for (const db of [database, { ...database, waitsForDisk: true }]) {
-      await send(database, 'put', { TableName, Item: { ...key, b: 1, ...loose } }, newCall());
-      expect(await blocks('u3w')).toEqual([{ parent: 'u3w', batch: 1, children: deltas({ d: 2 }) }]);
-      expect(await apply('u3w', 2, { d: -1, f: 1 }, db)).toBe(1);
-      expect(Object.keys((await stored()) ?? {}).sort()).toEqual(['b', 'c', 'pk', 'sk']);
-      expect(await blocks('u3w')).toEqual([{ parent: 'u3w', batch: 2, children: deltas({ d: 1, f: 1 }) }]);
-    }
   });
 
   test('is not read from an item with another key', async () => {

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
-import { updateCollection } from '../../src/store/collection/collection-changes.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections, listCollections } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { getCollections, listCollections, updateCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { newCollection, NOW } from '../map/fixture.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const readable = await testDatabase('readable');
 const compact = await testDatabase('compact');
@@ -15,7 +14,7 @@ const listing = await testDatabase('readable');
 
 describe('a collection', () => {
   test('is created with defaults for omitted fields', async () => {
-    const collection = await createCollection(readable, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    const collection = await testCollection(readable, { key: 'parks', name: 'Parks' }, NOW);
     expect(collection).toEqual(newCollection('parks', { name: 'Parks' }));
     expect(await getCollections(readable, ['parks'], newCall())).toEqual([collection]);
   });
@@ -35,7 +34,7 @@ describe('a collection', () => {
       readingsSummarized: true,
     };
     for (const database of [readable, compact]) {
-      const collection = await createCollection(database, input, NOW, newCall());
+      const collection = await testCollection(database, input, NOW);
       expect(collection).toMatchObject({ ...input, mapProperties: ['a', 'b'] });
       expect(await getCollections(database, ['full'], newCall(), { consistent: true })).toEqual([collection]);
     }
@@ -43,18 +42,18 @@ describe('a collection', () => {
 
   test('whose key is taken is a CONFLICT and changes nothing, in both styles', async () => {
     for (const database of [readable, compact]) {
-      const first = await createCollection(database, { key: 'taken', name: 'First', code: 'T1' }, NOW, newCall());
-      const second = createCollection(database, { key: 'taken', name: 'Second', code: 'T2' }, NOW, newCall());
+      const first = await testCollection(database, { key: 'taken', name: 'First', code: 'T1' }, NOW);
+      const second = testCollection(database, { key: 'taken', name: 'Second', code: 'T2' }, NOW);
       await expect(second).rejects.toMatchObject({ code: 'CONFLICT', details: { key: 'taken' } });
       expect(await getCollections(database, ['taken'], newCall())).toEqual([first]);
     }
     // The code of the failed one is free.
-    await createCollection(compact, { key: 'free', name: 'Free', code: 'T2' }, NOW, newCall());
+    await testCollection(compact, { key: 'free', name: 'Free', code: 'T2' }, NOW);
   });
 
   test('whose code is taken is a CONFLICT with compact keys, and is not created', async () => {
-    await createCollection(compact, { key: 'shops', name: 'Shops', code: 'Sh' }, NOW, newCall());
-    const other = createCollection(compact, { key: 'sheds', name: 'Sheds', code: 'Sh' }, NOW, newCall());
+    await testCollection(compact, { key: 'shops', name: 'Shops', code: 'Sh' }, NOW);
+    const other = testCollection(compact, { key: 'sheds', name: 'Sheds', code: 'Sh' }, NOW);
     await expect(other).rejects.toMatchObject({ code: 'CONFLICT', details: { code: 'Sh' } });
     expect(await getCollections(compact, ['sheds'], newCall())).toEqual([null]);
   });
@@ -64,13 +63,13 @@ describe('a collection', () => {
       const db = newDatabase(database.keys.style, { tables: database.tables });
       injectFaults(db, 'PutItem', ['answer lost']);
       injectFaults(db, 'TransactWriteItems', ['answer lost']);
-      const collection = await createCollection(db, { key: 'lost', name: 'Lost', code: 'Lo' }, NOW, newCall());
+      const collection = await testCollection(db, { key: 'lost', name: 'Lost', code: 'Lo' }, NOW);
       expect(await getCollections(database, ['lost'], newCall())).toEqual([collection]);
     }
   });
 
   test('is updated once although the response is lost, also if it has attributes without a value', async () => {
-    await createCollection(readable, { key: 'renamed', name: 'Lost' }, NOW, newCall());
+    await testCollection(readable, { key: 'renamed', name: 'Lost' }, NOW);
     for (const expectedVersion of [1, undefined]) {
       const db = newDatabase('readable', { tables: readable.tables });
       injectFaults(db, 'UpdateItem', ['answer lost']);
@@ -90,7 +89,7 @@ describe('a collection', () => {
       const CancellationReasons = [{ Code: 'TransactionConflict' }, { Code: 'None' }];
       throw Object.assign(new Error('conflict'), { name: 'TransactionCanceledException', CancellationReasons });
     });
-    await createCollection(db, { key: 'patient', name: 'Patient', code: 'Pa' }, NOW, newCall());
+    await testCollection(db, { key: 'patient', name: 'Patient', code: 'Pa' }, NOW);
     expect(attempts).toBe(3);
   });
 
@@ -121,7 +120,7 @@ describe('a collection', () => {
   ])('with %s is rejected, and nothing is written', async (_, wrong, field) => {
     const calls = recordCalls(readable);
     const input = { key: 'bad', name: 'Bad', ...wrong } as CollectionInput;
-    await expect(createCollection(readable, input, NOW, newCall())).rejects.toMatchObject({
+    await expect(testCollection(readable, input, NOW)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field },
     });
@@ -129,7 +128,7 @@ describe('a collection', () => {
   });
 
   test('without a code is rejected with compact keys', async () => {
-    await expect(createCollection(compact, { key: 'bare', name: 'Bare' }, NOW, newCall())).rejects.toMatchObject({
+    await expect(testCollection(compact, { key: 'bare', name: 'Bare' }, NOW)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field: 'code' },
     });
@@ -138,8 +137,8 @@ describe('a collection', () => {
 
 describe('collections', () => {
   test('are returned by key in the requested order, null for missing ones and invalid keys', async () => {
-    await createCollection(readable, { key: 'one', name: 'One' }, NOW, newCall());
-    await createCollection(readable, { key: 'two', name: 'Two' }, NOW, newCall());
+    await testCollection(readable, { key: 'one', name: 'One' }, NOW);
+    await testCollection(readable, { key: 'two', name: 'Two' }, NOW);
     const calls = recordCalls(readable);
     const found = await getCollections(
       readable,
@@ -161,7 +160,7 @@ describe('collections', () => {
   test('are listed by key, page after page, each once', async () => {
     const database = listing;
     const keys = ['a', 'a-1', 'a_1', 'aa', 'b', '0'].sort();
-    for (const key of keys) await createCollection(database, { key, name: key }, NOW, newCall());
+    for (const key of keys) await testCollection(database, { key, name: key }, NOW);
     const listed: string[] = [];
     for (let after: string | undefined, more = true; more; after = listed.at(-1)) {
       const page = await listCollections(database, { first: 2, after }, newCall());

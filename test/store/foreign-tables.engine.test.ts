@@ -9,22 +9,19 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { MonthKeeper } from '../../src/jobs/month-tables.js';
 import { silentLog } from '../../src/log.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { deleteTables, ensureMonthTable, listMonths, monthTable } from '../../src/store/table/month-tables.js';
-import { openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
-import { describeTables, ensureTables, ownTables } from '../../src/store/table/tables.js';
+import { describeTables, ensureTables, openTables, ownTables } from '../../src/store/table/tables.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { variants } from '../support/rounds.js';
-import { engine, newDatabase } from '../support/test-database.js';
+import { engine, newDatabase, testCollection } from '../support/test-database.js';
 
 type Schema = Omit<CreateTableCommandInput, 'TableName'>;
 
@@ -231,7 +228,7 @@ describe('a table with the name of a month’s', () => {
       const database = newDatabase();
       await ensureTables(database);
       const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 400 };
-      const collection = await createCollection(database, input, NOW.toISOString(), newCall());
+      const collection = await testCollection(database, input, NOW.toISOString());
       const reference = { collection, key: 'm' };
       await createMarker(
         database,
@@ -297,7 +294,7 @@ describe('a table with the name of a month’s', () => {
     const database = newDatabase();
     await ensureTables(database);
     const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 40 };
-    const collection = await createCollection(database, input, NOW.toISOString(), newCall());
+    const collection = await testCollection(database, input, NOW.toISOString());
     const reference = { collection, key: 'm' };
     await createMarker(database, collection, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString(), newCall());
     await ensureMonthTable(database, '2028-02', NOW.getTime());

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker } from '../../src/store/marker/markers.js';
 import { closeDay, openDays, readDays, summarizeDay } from '../../src/store/reading/kept-days.js';
 import { readKeptSummaries } from '../../src/store/reading/kept-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const CREATED = '2026-11-01T10:00:00.000Z';
 const NOW = new Date('2026-11-21T06:00:00.000Z');
 const db = await testDatabase();
 const input = { key: 'sensors', name: 'Sensors', readingsSummarized: true };
-const collection = await createCollection(db, input, CREATED, newCall());
+const collection = await testCollection(db, input, CREATED);
 const reference = { collection, key: 'a' };
 const { marker } = await createMarker(db, collection, { key: 'a', position: { lng: 1, lat: 2 } }, CREATED, newCall());
 

@@ -2,17 +2,16 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { relocateMarker } from '../../src/jobs/fit-markers.js';
 import type { Collection, LayoutPhase } from '../../src/model/collection.js';
-import { deleteCollection } from '../../src/store/collection/collection-changes.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { createCollection, deleteCollection, getCollections } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase, undoLayoutChange } from '../../src/store/collection/layout-change.js';
 import { whileLayoutStays } from '../../src/store/collection/watch-collection.js';
+import { newCall } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-24T10:00:00.000Z';
 const db = await testDatabase('readable');
@@ -22,7 +21,7 @@ const layoutOf = ({ prefixLength, writeShards, geoSlot, layoutChange: change }: 
   ...(change && { phase: change.phase, other: [change.prefixLength, change.writeShards] }),
 });
 const start = (key: string) =>
-  createCollection(db, { key, name: key, prefixLength: 2, writeShards: 1 }, NOW, newCall()).then(() =>
+  testCollection(db, { key, name: key, prefixLength: 2, writeShards: 1 }, NOW).then(() =>
     beginLayoutChange(db, key, { prefixLength: 3, writeShards: 4 }, call()),
   );
 const OLD = ['A', 2, 1];

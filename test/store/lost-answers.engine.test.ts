@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import type { MarkerUpdate } from '../../src/store/marker/marker-item.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker, createMarkers, getMarkers } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { newCollection, NOW } from '../map/fixture.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 

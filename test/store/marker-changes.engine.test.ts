@@ -3,24 +3,22 @@ import { describe, expect, test } from 'vitest';
 
 import { INDEXES } from '../../src/keys/indexes.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database, Item } from '../../src/store/database.js';
+import { newCall, type Database, type Item } from '../../src/store/database.js';
 import { newMarkerItem, type MarkerInput, type MarkerUpdate } from '../../src/store/marker/marker-item.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { removeLeftReadings } from '../../src/store/removal/readings.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { putInBulk } from '../../src/store/request/batches.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
 import { send } from '../../src/store/request/send.js';
 import { DRAWN_ATTRIBUTES } from '../../src/store/table/table-definitions.js';
 import { allItems } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf, variants } from '../support/rounds.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const THEN = '2026-11-21T10:00:00.000Z';
 const NOW = '2026-11-21T11:00:00.000Z';
@@ -29,12 +27,7 @@ const client = () => newDatabase('readable', { tables: database.tables });
 const POZNAN = { lng: 16.9299, lat: 52.4069 };
 const BERLIN = { lng: 13.4, lat: 52.52 };
 
-const parks = await createCollection(
-  database,
-  { key: 'parks', name: 'Parks', mapProperties: ['height'] },
-  THEN,
-  newCall(),
-);
+const parks = await testCollection(database, { key: 'parks', name: 'Parks', mapProperties: ['height'] }, THEN);
 
 const itemOf = (key: string, collection = parks, db: Database = database) =>
   readItem(db, db.keys.marker(db.keys.scope(collection), key), newCall());
@@ -224,7 +217,7 @@ describe('deleting a marker', () => {
 
   test('deletes readings in all buckets too', async () => {
     const input = { key: 'spread', name: 'Spread', readingsTtlDays: 3, readingsBucket: 'DAY' } as const;
-    const spread = await createCollection(database, input, THEN, newCall());
+    const spread = await testCollection(database, input, THEN);
     await make('s', {}, spread);
     const day = (n: number) => new Date(Date.parse(NOW) - n * 86_400_000).toISOString();
     const readings = [0, 1, 2].map((n) => ({ at: day(n), values: { n } }));
@@ -281,7 +274,7 @@ const LAYOUTS = [
 
 describe.each(variants(LAYOUTS))('with the keys of $style/$input.key', async ({ style, input }) => {
   const db = newDatabase(style, { tables: database.tables });
-  const collection: Collection = await createCollection(db, input, THEN, newCall());
+  const collection: Collection = await testCollection(db, input, THEN);
 
   // DynamoDB stores no smaller magnitudes, and they are rejected.
   const degrees = (most: number) =>

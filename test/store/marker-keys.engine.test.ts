@@ -6,17 +6,16 @@ import { CollectionLoader } from '../../src/loaders/collection-loader.js';
 import { EntityLoader } from '../../src/loaders/entity-loader.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { CollectionInput } from '../../src/store/collection/collection-item.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { getCollections } from '../../src/store/collection/collections.js';
+import { newCall, type Database } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarker, createMarkers } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { readItem } from '../../src/store/request/conditional-change.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { readItem } from '../../src/store/request/conditional-write.js';
 import { send } from '../../src/store/request/send.js';
 import { injectFaults } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const databases = { readable: await testDatabase('readable'), compact: await testDatabase('compact') };
@@ -25,7 +24,7 @@ const HERE = { position: { lng: 1, lat: 2 } };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 const newOf = (input: Partial<CollectionInput> & { readonly key: string }, database: Database = db) =>
-  createCollection(database, { name: input.key, ...input }, NOW, newCall());
+  testCollection(database, { name: input.key, ...input }, NOW);
 const one = (collection: Collection, database = db) => createMarker(database, collection, HERE, NOW, newCall());
 const loaders = (database: Database) => {
   const call = newCall();

@@ -2,20 +2,19 @@ import { expect, test } from 'vitest';
 
 import { redrawMarker } from '../../src/jobs/fit-markers.js';
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import { beginLayoutChange, endPhase } from '../../src/store/collection/layout-change.js';
+import { newCall } from '../../src/store/database.js';
 import { updatedMarkerItem } from '../../src/store/marker/marker-update.js';
 import { createMarker } from '../../src/store/marker/markers.js';
-import { changeItem, readItem } from '../../src/store/request/conditional-change.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { testDatabase } from '../support/test-database.js';
+import { changeItem, readItem } from '../../src/store/request/conditional-write.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-26T10:00:00.000Z';
 const database = await testDatabase();
 const { keys } = database;
 const text = 'x'.repeat(300);
 
-const before = await createCollection(database, { key: 'parks', name: 'P', mapProperties: ['a'] }, NOW, newCall());
+const before = await testCollection(database, { key: 'parks', name: 'P', mapProperties: ['a'] }, NOW);
 const filling = await beginLayoutChange(database, 'parks', { mapProperties: ['b'] }, newCall());
 const draining = await endPhase(database, await endPhase(database, filling, newCall()), newCall());
 

@@ -5,7 +5,7 @@ import { CellportError } from '../../src/errors.js';
 import { encode } from '../../src/geo/geohash.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { Properties } from '../../src/model/marker.js';
-import type { Database, Item } from '../../src/store/database.js';
+import { newCall, type Database, type Item } from '../../src/store/database.js';
 import {
   mapMarkerFromIndex,
   markerFromBase,
@@ -14,7 +14,6 @@ import {
 } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { itemBytes, MAX_ITEM_BYTES } from '../../src/store/request/item-size.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { queryAll } from '../../src/store/table/query-responses.js';

@@ -4,13 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { MonthKeeper } from '../../src/jobs/month-tables.js';
 import { silentLog } from '../../src/log.js';
 import { monthsDown } from '../../src/model/reading.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readSummaries } from '../../src/store/reading/reading-summaries.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
-import { deleteMarker } from '../../src/store/removal/markers.js';
-import { removePartition } from '../../src/store/removal/partition.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { deleteMarker, removePartition } from '../../src/store/removal/markers.js';
 import { rangeRequest } from '../../src/store/request/ranges.js';
 import { hasStream, listMonths, monthDefinitions, monthTable } from '../../src/store/table/month-tables.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
@@ -18,7 +16,7 @@ import { tableDifferences } from '../../src/store/table/table-differences.js';
 import { describeTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2028-03-01T00:00:10.000Z');
 const DAY = 86_400_000;
@@ -26,11 +24,10 @@ const database = await testDatabase();
 const iso = (ms: number) => new Date(ms).toISOString();
 const TTL_DAYS = 800;
 const make = (key: string, more: object = {}, into = database) =>
-  createCollection(
+  testCollection(
     into,
     { key, name: key, readingsTable: 'MONTHLY', readingsTtlDays: TTL_DAYS, ...more },
     NOW.toISOString(),
-    newCall(),
   );
 const collection = await make('monthly');
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { mapAhead, merged } from '../../src/store/request/concurrency.js';
+import { mapAhead, merged } from '../../src/store/request/pacing.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { interceptCalls } from '../support/faults.js';
 import { memoryDatabase } from '../support/memory-store.js';

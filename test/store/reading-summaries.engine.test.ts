@@ -3,17 +3,16 @@ import { describe, expect, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readSummaries, type SummariesWanted, type SummaryBudget } from '../../src/store/reading/reading-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { interceptCalls } from '../support/faults.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2026-11-21T10:20:00.000Z');
 const HOUR = 3_600_000;
@@ -25,7 +24,7 @@ const at = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
 const ample = (): SummaryBudget => ({ queries: 1_000, items: 20_000 });
 
 const make = (key: string, more: object = {}, db = memory) =>
-  createCollection(db, { key, name: key, ...more }, NOW.toISOString(), newCall());
+  testCollection(db, { key, name: key, ...more }, NOW.toISOString());
 const collections: readonly Collection[] = [
   await make('kept'),
   await make('passing', { readingsTtlDays: 3 }),

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import {
   readMarkerWithReadings,
@@ -12,13 +11,12 @@ import {
   type ReadingInput,
   type ReadingsWanted,
 } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { injectFaults, interceptCalls, leaveUnprocessed } from '../support/faults.js';
 import { readsKeysOf } from '../support/json-keys.js';
 import { recordCalls } from '../support/record-calls.js';
 import { someOf } from '../support/rounds.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const DAY = 86_400_000;
@@ -32,13 +30,13 @@ let passing: Collection;
 let daily: Collection;
 let hourly: Collection;
 beforeAll(async () => {
-  kept = await createCollection(database, { key: 'kept', name: 'Kept' }, NOW.toISOString(), newCall());
+  kept = await testCollection(database, { key: 'kept', name: 'Kept' }, NOW.toISOString());
   const input = { key: 'passing', name: 'Passing', readingsTtlDays: 10 };
-  passing = await createCollection(database, input, NOW.toISOString(), newCall());
+  passing = await testCollection(database, input, NOW.toISOString());
   const byDay = { key: 'daily', name: 'Daily', readingsTtlDays: 10, readingsBucket: 'DAY' } as const;
-  daily = await createCollection(database, byDay, NOW.toISOString(), newCall());
+  daily = await testCollection(database, byDay, NOW.toISOString());
   const byHour = { key: 'hourly', name: 'Hourly', readingsTtlDays: 2, readingsBucket: 'HOUR' } as const;
-  hourly = await createCollection(database, byHour, NOW.toISOString(), newCall());
+  hourly = await testCollection(database, byHour, NOW.toISOString());
 });
 
 let made = 0;

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { RecentWrite } from '../../src/pages/recent-writes.js';
+import { newCall } from '../../src/store/database.js';
 import { putRecentWrites, readRecentWrites } from '../../src/store/page/recent-writes.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { markerAt } from '../pages/support.js';
 import { testDatabase } from '../support/test-database.js';
 

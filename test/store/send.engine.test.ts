@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
-import type { Database } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { send } from '../../src/store/request/send.js';
 import { listMonths } from '../../src/store/table/month-tables.js';
 import { deleteTable, describeTables, ensureTables } from '../../src/store/table/tables.js';

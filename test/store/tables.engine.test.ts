@@ -1,15 +1,12 @@
 import { CreateTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
 import type { Database } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { deleteTables } from '../../src/store/table/month-tables.js';
-import { checkTables, openTables } from '../../src/store/table/table-check.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
-import { deleteTable, describeTables, ensureTables } from '../../src/store/table/tables.js';
+import { checkTables, deleteTable, describeTables, ensureTables, openTables } from '../../src/store/table/tables.js';
 import { recordCalls } from '../support/record-calls.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
 
@@ -92,7 +89,7 @@ describe('creating the tables', () => {
     const readable = newDatabase('readable', { tables: compact.tables });
     await openTables(readable);
     const input = { key: 'shops', name: 'Shops', code: 'Sh' };
-    await createCollection(compact, input, '2026-11-21T10:00:00.000Z', newCall());
+    await testCollection(compact, input, '2026-11-21T10:00:00.000Z');
     await openTables(compact);
     await expect(openTables(readable)).rejects.toThrow(
       /^CELLPORT_KEY_STYLE must be compact, in which table .*; got "readable"/,

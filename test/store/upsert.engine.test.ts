@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest';
 
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { injectFaults } from '../support/faults.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = await testDatabase();
 
 test('an upsert whose response is lost says that it has updated the marker', async () => {
-  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
   await createMarker(db, parks, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
   const own = newDatabase('readable', { tables: db.tables });
   injectFaults(own, 'UpdateItem', ['answer lost']);

@@ -1,20 +1,19 @@
 import { expect, it } from 'vitest';
 
 import { ABSENT_BLOCK, readBlocks, replaceBlocks } from '../../src/store/cell/blocks.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { upsertMarkers } from '../../src/store/marker/upsert.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 
 const db = { ...(await testDatabase()), waitsForDisk: true };
 const calls = recordCalls(db);
 const now = '2026-01-01T00:00:00.000Z';
 
 it('where each write waits for a disk, a load is written in transactions of at most 100 items and 4 MB', async () => {
-  const collection = await createCollection(db, { key: 'bulk', name: 'Bulk' }, now, newCall());
+  const collection = await testCollection(db, { key: 'bulk', name: 'Bulk' }, now);
   const item = (at: number, text: string) =>
     newMarkerItem(db, collection, { key: `k${at}`, position: { lng: 1, lat: 2 }, properties: { text } }, now);
   const small = Array.from({ length: 230 }, (_, at) => item(at, 'x'));
@@ -60,7 +59,7 @@ it('where each write waits for a disk, blocks are replaced together, and one by 
 });
 
 it('where each write waits for a disk, markers are created together, and one by one if one of them exists', async () => {
-  const collection = await createCollection(db, { key: 'many', name: 'Many' }, now, newCall());
+  const collection = await testCollection(db, { key: 'many', name: 'Many' }, now);
   const inputs = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => ({ key: `k${from + at}`, position: { lng: 1, lat: 2 } }));
   calls.reset();
@@ -82,7 +81,7 @@ it('where each write waits for a disk, markers are created together, and one by 
 });
 
 it('where each write waits for a disk, imported markers are created together', async () => {
-  const collection = await createCollection(db, { key: 'imported', name: 'Imported' }, now, newCall());
+  const collection = await testCollection(db, { key: 'imported', name: 'Imported' }, now);
   const inputs = Array.from({ length: 250 }, (_, at) => ({ key: `k${at}`, position: { lng: 1, lat: 2 } }));
   calls.reset();
   const { written, failures } = await upsertMarkers(db, collection, inputs, now, newCall());

@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import { newCall } from '../../src/store/request/meter.js';
-import { removeZones, sweepObjects } from '../../src/store/zone/zone-removal.js';
-import { createZone } from '../../src/store/zone/zones.js';
+import { newCall } from '../../src/store/database.js';
+import { createZone, removeZones, sweepObjects } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { recordCalls } from '../support/record-calls.js';
 import { line } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const folder = temporaryFolder();
@@ -20,7 +18,7 @@ const outside = { objects, inlineBytes: 0 };
 const LINE = line('16 52, 17 53');
 
 const db = { ...(await testDatabase()), geometry: outside };
-const make = (key: string) => createCollection(db, { key, name: key }, NOW, newCall());
+const make = (key: string) => testCollection(db, { key, name: key }, NOW);
 
 async function names(): Promise<string[]> {
   const found: string[] = [];

@@ -3,9 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Collection } from '../../src/model/collection.js';
 import { createFolderStore } from '../../src/objects/folder-store.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Database, GeometryStore, Item } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall, type Database, type GeometryStore, type Item } from '../../src/store/database.js';
 import { deleteZone, updateZone } from '../../src/store/zone/zone-changes.js';
 import { createZone } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
@@ -14,7 +12,7 @@ import { recordCalls } from '../support/record-calls.js';
 import { variants } from '../support/rounds.js';
 import { rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const LATER = '2026-11-21T11:00:00.000Z';
@@ -34,8 +32,7 @@ const files = () =>
 describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys', async (style) => {
   const db = { ...(await testDatabase(style)), geometry: inline };
   const client = () => newDatabase(style, { tables: db.tables, geometry: inline });
-  const make = (key: string, more = {}) =>
-    createCollection(db, { key, name: key, code: key.slice(0, 2), ...more }, NOW, newCall());
+  const make = (key: string, more = {}) => testCollection(db, { key, name: key, code: key.slice(0, 2), ...more }, NOW);
   const parks = await make('parks');
 
   /** Items of a collection's zones and their covers. */
@@ -236,7 +233,7 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
 describe('a geometry that is too large for an item', async () => {
   const db = { ...(await testDatabase()), geometry: outside };
   const client = () => newDatabase('readable', { tables: db.tables, geometry: outside });
-  const parks = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+  const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
   const made = (key: string) => createZone(db, parks, { key, geometry: square(1, 2, 3) }, NOW, newCall());
 
   test('is rejected without an object store', async () => {

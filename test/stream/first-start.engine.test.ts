@@ -2,13 +2,11 @@ import type { TableDescription } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Item } from '../../src/store/database.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall, type Item } from '../../src/store/database.js';
 import { send } from '../../src/store/request/send.js';
 import { interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { countedCells, markerItem, storedCells, untilRead, whileConsuming } from './support.js';
 
 const THREE_DAYS_MS = 3 * 24 * 3_600_000;
@@ -43,7 +41,7 @@ test('a first start leaves a gap only if there are collections, however old the 
   const gap = await gapOfFirstStart('early', async () => {
     // Not before the consumer has requested it.
     await untilRead(db, 'early');
-    await createCollection(db, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+    await testCollection(db, { key: 'parks', name: 'Parks' });
     await put(markerItem(db, 'parks', 'first', 16.9, 52.4));
   });
   expect(gap).toBeUndefined();

@@ -2,19 +2,18 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { CONSUMER, loadStreamState } from '../../src/store/cell/stream-state.js';
-import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readDays } from '../../src/store/reading/kept-days.js';
 import { readKeptSummaries } from '../../src/store/reading/kept-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { coolMonthTable, monthTable } from '../../src/store/table/month-tables.js';
 import { deleteTable } from '../../src/store/table/tables.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { recordCalls } from '../support/record-calls.js';
-import { engine, newDatabase, testDatabase } from '../support/test-database.js';
+import { engine, newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { started, streamParts, untilRead } from './support.js';
 
 const DAY = 86_400_000;
@@ -32,7 +31,7 @@ const input = {
   readingsTtlDays: 300,
   readingsSummarized: true,
 } as const;
-const collection = await createCollection(db, input, new Date().toISOString(), newCall());
+const collection = await testCollection(db, input);
 const name = { collection, key: 'm' };
 const add = (key: string) =>
   createMarker(db, collection, { key, position: { lng: 1, lat: 1 } }, new Date().toISOString(), newCall());
@@ -160,7 +159,7 @@ test('whether a collection has tables of months is asked for once, and then seen
   // A collection may have been made before the start.
   expect([(await list()).queries, (await list()).queries]).toEqual([1, 0]);
 
-  const made = await createCollection(other, input, new Date().toISOString(), newCall());
+  const made = await testCollection(other, input);
   const marker = { collection: made, key: 'm' };
   await createMarker(other, made, { key: 'm', position: { lng: 1, lat: 1 } }, new Date().toISOString(), newCall());
   await recordReadings(other, marker, [{ at: at(began), values: { n: 1 } }], new Date(), newCall());

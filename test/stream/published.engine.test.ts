@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { canonicalLng } from '../../src/geo/bounds.js';
 import { addSums, NO_SUMS, sumsOf, type CellSums } from '../../src/geo/cell-sums.js';
 import { encode } from '../../src/geo/geohash.js';
-import { canonicalLng } from '../../src/geo/point.js';
 import { interpreting } from '../../src/graphql/execution/executor.js';
 import { notedPages, storedReport } from '../../src/server/consumer.js';
 import { createServices } from '../../src/server/services.js';
-import { createCollection, getCollections } from '../../src/store/collection/collections.js';
+import { getCollections } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
+import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { updateMarker } from '../../src/store/marker/update-marker.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { mapConcurrently } from '../../src/store/request/concurrency.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { mapConcurrently } from '../../src/store/request/pacing.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import type { PagesPort } from '../../src/stream/ports.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';
 import { someOf } from '../support/rounds.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { streamParts } from './support.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
@@ -143,7 +143,7 @@ async function write(key: string, position: Position | null, run: () => Promise<
 }
 
 beforeAll(async () => {
-  const collection = await createCollection(db, { key: 'cars', name: 'Cars' }, NOW, newCall());
+  const collection = await testCollection(db, { key: 'cars', name: 'Cars' }, NOW);
   const markers = Array.from({ length: COUNT }, (_, index) => {
     const key = `k${index}`;
     return { key, position: somewhere(), place: [placeOf(key)] };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import type { StreamRecord } from '../../src/stream/change.js';
+import { reachedBy, type Followed } from '../../src/stream/consume/follower.js';
 import type { StreamPort } from '../../src/stream/ports.js';
 import { Shards } from '../../src/stream/source/shards.js';
 import { firstState } from '../../src/stream/state.js';
@@ -33,4 +34,28 @@ test.each<[string, readonly number[], readonly boolean[]]>([
   ['a full one does not, but a short one after it', [7, 0, 100, 1_000, 99], [true, false, true, true, false]],
 ])('%s', async (_, answers, expected) => {
   expect(await mayHaveMore(answers)).toEqual(expected);
+});
+
+const state = {
+  ...firstState('stream', 0),
+  shards: { a: { after: '100', since: 0 }, b: { after: '9', since: 0 } },
+  endAt: 50_000,
+};
+const end = (endAt: number, read: Record<string, string>, since = 10_000): Followed => {
+  return { since, endAt, read: new Map(Object.entries(read)) };
+};
+
+test('a state has everything up to the last end by which a follower had read nothing that it lacks', () => {
+  expect(reachedBy(state, [])).toBe(50_000);
+  const ends = [end(60_000, {}), end(61_000, { a: '99' }), end(62_000, { a: '100', b: '9' })];
+  expect(reachedBy(state, ends)).toBe(62_000);
+  // As numbers: sequence numbers have any length.
+  expect(reachedBy(state, [...ends, end(63_000, { a: '100', b: '10' })])).toBe(62_000);
+  expect(reachedBy(state, [...ends, end(63_000, { c: '1' })])).toBe(62_000);
+  expect(reachedBy(state, [end(40_000, {})])).toBe(50_000);
+});
+
+test('a follower tells nothing about a state that was complete before it began, or never', () => {
+  expect(reachedBy(state, [end(60_000, {}, 49_000)])).toBe(50_000);
+  expect(reachedBy({ ...state, endAt: null }, [end(60_000, {})])).toBeNull();
 });

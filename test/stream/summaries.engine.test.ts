@@ -12,8 +12,7 @@ import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { SummaryPeriod } from '../../src/model/reading-summary.js';
 import { storedReport } from '../../src/server/consumer.js';
 import { CONSUMER } from '../../src/store/cell/stream-state.js';
-import { createCollection } from '../../src/store/collection/collections.js';
-import type { Item } from '../../src/store/database.js';
+import { newCall, type Item } from '../../src/store/database.js';
 import { createMarkers, getMarkers } from '../../src/store/marker/markers.js';
 import {
   closeDay,
@@ -29,9 +28,8 @@ import { readKeptSummaries, type KeptTrust } from '../../src/store/reading/kept-
 import type { SummariesWanted } from '../../src/store/reading/reading-summaries.js';
 import { recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
-import { putInBulk } from '../../src/store/request/batch-write.js';
+import { putInBulk } from '../../src/store/request/batches.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { openSummaries } from '../../src/stream/consume/derived-ports.js';
 import { MarkerDays } from '../../src/stream/days/apply.js';
@@ -40,7 +38,7 @@ import { openRecount } from '../../src/stream/recount/reads.js';
 import { recount } from '../../src/stream/recount/recount.js';
 import { recordCalls } from '../support/record-calls.js';
 import { rounds, runsAll } from '../support/rounds.js';
-import { newDatabase, testDatabase } from '../support/test-database.js';
+import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { createChance } from './simulation/world.js';
 import { allItems, consumeThroughout, streamParts, untilRead, withoutWaiting } from './support.js';
 
@@ -59,7 +57,7 @@ const db = await testDatabase('readable', { stream: true });
 const lonely = await testDatabase();
 const parts = { ...streamParts(db), clock };
 const make = (key: string, more: object = {}, into = db) =>
-  createCollection(into, { key, name: key, readingsSummarized: true, ...more }, NOW.toISOString(), newCall());
+  testCollection(into, { key, name: key, readingsSummarized: true, ...more }, NOW.toISOString());
 const collections: readonly Collection[] = [
   await make('kept'),
   await make('daily', { readingsTtlDays: 10, readingsBucket: 'DAY' }),

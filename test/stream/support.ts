@@ -9,11 +9,10 @@ import { orderedMarker, type OrderedMarker } from '../../src/pages/ordered-marke
 import { inBackground } from '../../src/server/background.js';
 import { blockFromItem } from '../../src/store/cell/cells.js';
 import { loadStreamState } from '../../src/store/cell/stream-state.js';
-import type { Database, Item } from '../../src/store/database.js';
+import { newCall, type Database, type Item } from '../../src/store/database.js';
 import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
 import { decodePage } from '../../src/store/page/page-data.js';
 import { itemBytes } from '../../src/store/request/item-size.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { send } from '../../src/store/request/send.js';
 import { Consumer, type ConsumerOptions } from '../../src/stream/consume/consumer.js';
 import { consumerParts } from '../../src/stream/consume/derived-ports.js';

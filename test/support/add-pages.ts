@@ -6,7 +6,7 @@ import type { Collection } from '../../src/model/collection.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import type { Database, Item } from '../../src/store/database.js';
 import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
-import { MOST_HINTS } from '../../src/store/page/page-directory.js';
+import { MOST_HINTS } from '../../src/store/page/pages.js';
 import { openPages } from '../../src/stream/consume/derived-ports.js';
 import { applyToPages } from '../../src/stream/pages/apply.js';
 import { GENERATION } from './page-services.js';

@@ -3,7 +3,8 @@ import type { KeySchemaElement } from '@aws-sdk/client-dynamodb';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
-import { createDatabase, type Database, type DatabaseOptions } from '../../src/store/database.js';
+import { createDatabase, type DatabaseOptions } from '../../src/store/create-database.js';
+import type { Database } from '../../src/store/database.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { betweenFiles } from './between-files.js';
 

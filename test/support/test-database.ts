@@ -4,7 +4,11 @@ import { afterAll, inject } from 'vitest';
 
 import type { EngineAddress } from '../../src/engine/start.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
-import { createDatabase, type Database, type DatabaseOptions } from '../../src/store/database.js';
+import type { Collection } from '../../src/model/collection.js';
+import type { CollectionInput } from '../../src/store/collection/collection-item.js';
+import { createCollection } from '../../src/store/collection/collections.js';
+import { createDatabase, type DatabaseOptions } from '../../src/store/create-database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
 import { ensureTables } from '../../src/store/table/tables.js';
 import { betweenFiles } from './between-files.js';
@@ -71,4 +75,13 @@ export async function testDatabase(
   });
   await (stream ? ensureTables(database) : makeTables(database));
   return database;
+}
+
+/** A new collection, created at a time in RFC 3339, by default now. */
+export function testCollection(
+  database: Database,
+  input: CollectionInput,
+  now: string = new Date().toISOString(),
+): Promise<Collection> {
+  return createCollection(database, input, now, newCall());
 }

@@ -7,15 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, MapMarker } from '../../src/client/public.js';
 import { encode, toZ } from '../../src/geo/geohash.js';
 import { metricsOf } from '../../src/server/hot-keys.js';
-import { createCollection } from '../../src/store/collection/collections.js';
 import { ConsumptionSampler } from '../../src/store/consumption/sampler.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { fillCells, startServer, type LiveServer } from '../http/live-server.js';
 import { addAllPages } from '../support/add-pages.js';
 import { testPages } from '../support/page-services.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { hasChromium, openBrowser } from './browser.js';
 
 /** What the page exposes to tests: see explain-page/main.ts. */
@@ -71,7 +70,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     const metrics = metricsOf(consumption, db.keys);
     server = await startServer(db, { staticDir, ...testPages({ trusted: true }), metrics });
     const now = new Date().toISOString();
-    const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, now, newCall());
+    const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, now);
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
     await createMarkers(db, collection, markers, now, newCall());
     await fillCells(db, collection, markers);

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { RefreshableMap } from '../../src/client/public.js';
 import { createCollection } from '../../src/store/collection/collections.js';
+import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { newCall } from '../../src/store/request/meter.js';
 import { bundleClient } from '../support/bundle-client.js';
 import { testDatabase } from '../support/test-database.js';
 import { collectFaults, expectSoon, hasChromium, openBrowser, SMALL } from './browser.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { hashOfKey } from '../../src/access/api-key.js';
 import { removeKey, storedKey } from '../../src/store/access/access-items.js';
-import { newCall } from '../../src/store/request/meter.js';
+import { newCall } from '../../src/store/database.js';
 import { createKey, guardedServer, setRules, type GuardedServer } from '../access/guarded-server.js';
 import { inTurn } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';

@@ -4,7 +4,7 @@ import { badInput, CellportError, notFound } from '../../errors.js';
 import type { Budget } from '../../model/budget.js';
 import { quotaTexts, type Quotas } from '../../model/quotas.js';
 import { listKeys, removeKey, storedRules, storeKey, type StoredKey } from '../../store/access/access-items.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
 

@@ -1,7 +1,7 @@
 import { readRules, type AccessRules } from '../../access/rules.js';
 import { quotaTexts } from '../../model/quotas.js';
 import { storedRules, storeRules } from '../../store/access/access-items.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { readJsonFile } from '../json-file.js';
 import { printable } from '../progress.js';
 import type { CommandSession } from '../session.js';

@@ -1,12 +1,11 @@
 import { Distribution } from '../../capacity/distribution.js';
 import { badInput } from '../../errors.js';
+import { readPoint } from '../../geo/bounds.js';
 import { encode, LONGEST_Z, toZ } from '../../geo/geohash.js';
-import { readPoint } from '../../geo/point.js';
 import { CITIES_COLLECTION, openCities } from '../../ingest/markers/cities.js';
 import { openMarkers } from '../../ingest/markers/marker-reader.js';
 import { formatOf } from '../../ingest/read/file-format.js';
-import type { RowSource } from '../../ingest/read/row-source.js';
-import { isInvalid } from '../../ingest/read/row.js';
+import { isInvalid, type RowSource } from '../../ingest/read/row.js';
 import type { MarkerRow } from '../../ingest/rows/marker-row.js';
 import type { MarkerInput } from '../../store/marker/marker-item.js';
 import type { AdviseOptions } from './options.js';

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 
 import { PRICE_LIST, type Prices } from '../../capacity/prices.js';
 import type { FileFormat } from '../../ingest/read/file-format.js';
-import { anyNumber } from '../options.js';
+import { anyNumber } from '../session.js';
 
 export interface AdviseOptions {
   readonly collection?: string;

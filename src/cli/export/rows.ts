@@ -12,12 +12,11 @@ import type { Collection } from '../../model/collection.js';
 import { findOccupied } from '../../server/consumer.js';
 import { findOnPages } from '../../server/on-pages.js';
 import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
-import type { BoundsOption } from '../options.js';
 import { duration, grouped, printable, progressBar, type ProgressBar } from '../progress.js';
-import { withDatabase, type CommandSession } from '../session.js';
+import { withDatabase, type BoundsOption, type CommandSession } from '../session.js';
 
 export interface ExportOptions {
   readonly collection: string;

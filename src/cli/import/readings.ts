@@ -3,7 +3,7 @@ import { formatOf } from '../../ingest/read/file-format.js';
 import { contentSize } from '../../ingest/read/file-source.js';
 import { importReadings } from '../../ingest/readings/import-readings.js';
 import { readingReader } from '../../ingest/readings/reading-row.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { ownCollection } from '../../store/source/source-mapping.js';
 import { findCollection } from '../find-collection.js';
 import type { ImportOptions } from './options.js';

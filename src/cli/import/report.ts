@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { badInput, CellportError } from '../../errors.js';
 import { RejectsFile } from '../../ingest/read/rejects.js';
 import { withBackend } from '../../server/backend.js';
-import { openTables } from '../../store/table/table-check.js';
+import { openTables } from '../../store/table/tables.js';
 import { Interrupted } from '../failure.js';
 import { duration, grouped, importBars, printable, sum, type ImportBars } from '../progress.js';
 import { withSettings, type CommandSession } from '../session.js';

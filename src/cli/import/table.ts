@@ -1,11 +1,11 @@
 import { systemClock } from '../../clock.js';
 import { importsFolder } from '../../ingest/markers/import-state.js';
 import { openTable } from '../../ingest/markers/table-rows.js';
-import { pathText } from '../../sources/path.js';
-import { newCall } from '../../store/request/meter.js';
+import { pathText } from '../../sources/mapping.js';
+import { newCall } from '../../store/database.js';
 import { describeSource } from '../../store/source/describe-source.js';
+import { readMappingFile } from '../json-file.js';
 import { duration, grouped, progressBar } from '../progress.js';
-import { readMappingFile } from '../source/mapping-file.js';
 import { importMarkerRows } from './markers.js';
 import type { ImportOptions } from './options.js';
 

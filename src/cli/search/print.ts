@@ -1,11 +1,10 @@
-import { readPoint } from '../../geo/point.js';
+import { readPoint } from '../../geo/bounds.js';
 import { collectionId, markerId, zoneId } from '../../keys/ids.js';
 import type { Found } from '../../map/text-search.js';
 import { findText } from '../../server/find.js';
 import { findCollection } from '../find-collection.js';
-import type { BoundsOption } from '../options.js';
 import { duration, grouped, printable } from '../progress.js';
-import type { CommandSession } from '../session.js';
+import type { BoundsOption, CommandSession } from '../session.js';
 
 /** The options of the command. */
 export interface SearchOptions {

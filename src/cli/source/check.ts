@@ -1,16 +1,14 @@
 import { PRICE_LIST } from '../../capacity/prices.js';
 import { CellportError } from '../../errors.js';
 import { entriesIn } from '../../sources/entries.js';
-import type { Mapping } from '../../sources/mapping.js';
+import { keyText, type Mapping } from '../../sources/mapping.js';
 import { markersOf, type MappedItem } from '../../sources/marker.js';
 import { mismatchOf } from '../../sources/mismatch.js';
-import { keyText } from '../../sources/path.js';
-import type { Item } from '../../store/database.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall, type Item } from '../../store/database.js';
 import { describeSource, sampleItems, streamFault, type SourceTable } from '../../store/source/describe-source.js';
+import { readMappingFile } from '../json-file.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
-import { readMappingFile } from './mapping-file.js';
 
 const MOST_SHOWN = 3;
 const READ_BYTES = 4_096;

@@ -5,21 +5,21 @@ import { CellportError } from '../../errors.js';
 import type { Collection, CollectionSource } from '../../model/collection.js';
 import { fillSource } from '../../server/sources/fill.js';
 import { sourceConsumer, sourceReport, sourceStatus } from '../../server/sources/report.js';
-import { pathText } from '../../sources/path.js';
+import { pathText } from '../../sources/mapping.js';
 import { loadStreamState } from '../../store/cell/stream-state.js';
 import { changeCollection } from '../../store/collection/change-collection.js';
 import { createCollection, getCollections } from '../../store/collection/collections.js';
+import { newCall } from '../../store/database.js';
 import { isHeld, LeaseLost } from '../../store/lease.js';
-import { newCall } from '../../store/request/meter.js';
 import { describeSource, streamFault, type SourceTable } from '../../store/source/describe-source.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
-import { openTables } from '../../store/table/table-check.js';
+import { openTables } from '../../store/table/tables.js';
 import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
 import type { FillOptions } from '../../stream/mapped/fill.js';
 import { findSource } from '../find-collection.js';
+import { readMappingFile, type MappingFile } from '../json-file.js';
 import { duration, grouped, progressBar } from '../progress.js';
 import type { CommandSession } from '../session.js';
-import { readMappingFile, type MappingFile } from './mapping-file.js';
 
 const LOOK_EVERY_MS = 500;
 /** Longer than the leases of servers. */

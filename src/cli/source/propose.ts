@@ -1,7 +1,7 @@
 import { CellportError } from '../../errors.js';
 import { proposeGeoLibrary } from '../../sources/propose/geo-library.js';
 import { propose } from '../../sources/propose/propose.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall } from '../../store/database.js';
 import { describeSource, sampleItems, streamFault } from '../../store/source/describe-source.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';

@@ -1,8 +1,8 @@
 import { sourceConsumer, sourceStatus } from '../../server/sources/report.js';
 import { getBlocks } from '../../store/cell/blocks.js';
 import { readDeadLetters } from '../../store/cell/dead-letters.js';
-import { everyCollection } from '../../store/collection/collection-changes.js';
-import { newCall } from '../../store/request/meter.js';
+import { everyCollection } from '../../store/collection/collections.js';
+import { newCall } from '../../store/database.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { findSource } from '../find-collection.js';
 import { duration, grouped, printable } from '../progress.js';

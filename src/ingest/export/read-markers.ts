@@ -9,12 +9,10 @@ import { rangeKeys } from '../../plan/explain.js';
 import { coverForPlan, planMarkers, type PlannedRange } from '../../plan/markers.js';
 import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
 import { getCollections } from '../../store/collection/collections.js';
-import type { Database, Item } from '../../store/database.js';
+import type { Call, Database, Item } from '../../store/database.js';
 import { walkPages, type WalkedPages } from '../../store/page/walk-pages.js';
-import { mapAhead } from '../../store/request/concurrency.js';
-import type { Call } from '../../store/request/meter.js';
+import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
 import { rangeRequest } from '../../store/request/ranges.js';
-import { retryInBackground } from '../../store/request/retries.js';
 import { send } from '../../store/request/send.js';
 import { markersByKey } from '../../store/source/source-markers.js';
 

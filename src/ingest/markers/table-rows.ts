@@ -2,20 +2,16 @@ import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 
 import { badInput } from '../../errors.js';
-import type { Mapping } from '../../sources/mapping.js';
+import { pathText, type Mapping } from '../../sources/mapping.js';
 import { compareNewest, detailsOf, markersOf, type MappedItem, type Newest } from '../../sources/marker.js';
-import { pathText } from '../../sources/path.js';
-import type { Database, Item } from '../../store/database.js';
-import type { Call } from '../../store/request/meter.js';
-import { retryInBackground } from '../../store/request/retries.js';
+import type { Call, Database, Item } from '../../store/database.js';
+import { retryInBackground } from '../../store/request/pacing.js';
 import { send, type Operations } from '../../store/request/send.js';
 import { exactItemOf, type WireMap } from '../../store/request/wire.js';
 import { keepIn } from '../read/gzip.js';
 import { readLines } from '../read/lines.js';
 import { readAtOffsets } from '../read/read-at-offsets.js';
-import { rowOffsetOf } from '../read/row-offset.js';
-import type { RowSource } from '../read/row-source.js';
-import type { Invalid } from '../read/row.js';
+import { rowOffsetOf, type Invalid, type RowSource } from '../read/row.js';
 import type { MarkerRow } from '../rows/marker-row.js';
 
 /** Items per page: DynamoDB's own limit of 1 MB can take a slow engine longer than a request's deadline. */

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 
 import { badInput } from '../../errors.js';
-import { chunks } from '../../store/request/concurrency.js';
+import { chunks } from '../../store/request/pacing.js';
 import {
   columnNames,
   delimiterOf,
@@ -13,8 +13,7 @@ import {
 import { withPrimes } from '../rows/position.js';
 import { decodeUtf8, NOT_UTF8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
-import { rowOffsetOf } from './row-offset.js';
-import { contentOf, type Invalid, type Row, type RowReader } from './row.js';
+import { contentOf, rowOffsetOf, type Invalid, type Row, type RowReader } from './row.js';
 import { formOf, readText } from './text.js';
 
 const QUOTE = 0x22;

@@ -7,9 +7,7 @@ import { badInput, CellportError } from '../../errors.js';
 import { readBytes } from './bytes.js';
 import { isGzip, keepIn, unzipped } from './gzip.js';
 import { readAtOffsets } from './read-at-offsets.js';
-import type { RowOffset } from './row-offset.js';
-import type { RowSource } from './row-source.js';
-import { isInvalid, type Row, type RowReader } from './row.js';
+import { isInvalid, type Row, type RowOffset, type RowReader, type RowSource } from './row.js';
 import { isPlain, readText, type TextForm } from './text.js';
 
 /** Identifies a file and its content. */

@@ -6,8 +6,7 @@ import { decodeUtf8, LONGEST_ROW, NOT_UTF8, type Chunk } from './bytes.js';
 import { readElements, type Element } from './element-splitter.js';
 import type { FileFormat } from './file-format.js';
 import { readLines, type Line } from './lines.js';
-import { rowOffsetOf } from './row-offset.js';
-import { contentOf, type ReadValue, type Row, type RowReader } from './row.js';
+import { contentOf, rowOffsetOf, type ReadValue, type Row, type RowReader } from './row.js';
 import { formOf, readText } from './text.js';
 
 const SHOWN_OF_LONG_LINE = 200;

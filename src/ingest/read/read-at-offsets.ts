@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 
-import { mapConcurrently } from '../../store/request/concurrency.js';
-import type { RowOffset } from './row-offset.js';
+import { mapConcurrently } from '../../store/request/pacing.js';
+import type { RowOffset } from './row.js';
 
 /** Maximum number of unneeded bytes to read; beyond this, another read costs less. */
 const WIDEST_GAP = 16 * 1024;

@@ -2,12 +2,11 @@ import { LRUCache } from 'lru-cache';
 
 import { CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
-import type { Database, Item } from '../../store/database.js';
+import type { Call, Database, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
 import { putReadings } from '../../store/reading/put-readings.js';
 import { newReadingItem } from '../../store/reading/reading-item.js';
-import type { Call } from '../../store/request/meter.js';
-import { retryInBackground } from '../../store/request/retries.js';
+import { retryInBackground } from '../../store/request/pacing.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
 import { isInvalid, type Invalid, type Row } from '../read/row.js';
 import { windowsOf } from '../windows.js';

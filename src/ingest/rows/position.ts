@@ -1,6 +1,6 @@
+import { wrapLng } from '../../geo/bounds.js';
 import { COORDINATE_WORDS, plainName } from '../../geo/coordinate-names.js';
 import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../../geo/point-formats.js';
-import { wrapLng } from '../../geo/point.js';
 import { jsonIn } from './exact-json.js';
 import { InvalidRow, isFields, typeOf, without, type ReadOptions, type RowFields } from './fields.js';
 

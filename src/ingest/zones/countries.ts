@@ -3,18 +3,72 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 
 import { CellportError } from '../../errors.js';
 import type { Position } from '../../geo/antimeridian.js';
-import { closedAtPole, hasExtent } from '../../geo/atlas-rings.js';
 import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
 import { loadOptional } from '../../optional-package.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
-import type { Database } from '../../store/database.js';
-import { mapConcurrently } from '../../store/request/concurrency.js';
-import { readItem } from '../../store/request/conditional-change.js';
-import type { Call } from '../../store/request/meter.js';
-import { queryZones } from '../../store/zone/zone-index.js';
-import { createZone } from '../../store/zone/zones.js';
-import { countryName } from './country-names.js';
+import type { Call, Database } from '../../store/database.js';
+import { readItem } from '../../store/request/conditional-write.js';
+import { mapConcurrently } from '../../store/request/pacing.js';
+import { createZone, queryZones } from '../../store/zone/zones.js';
+
+/**
+ * Closes a ring around a pole along the antimeridian: in world-atlas, such a ring circles the globe. Other rings are
+ * returned unchanged.
+ */
+export function closedAtPole(ring: readonly Position[]): readonly Position[] {
+  const jumps = ring.flatMap(([lng], index) =>
+    index > 0 && Math.abs(lng - (ring[index - 1]?.[0] ?? lng)) > 180 ? [index] : [],
+  );
+  const [jump] = jumps;
+  if (jump === undefined || jumps.length % 2 === 0) return ring;
+  const [from = 0] = ring[jump - 1] ?? [];
+  const [, lat = 0] = ring[jump] ?? [];
+  const [side, pole] = [from > 0 ? 180 : -180, lat < 0 ? -90 : 90];
+  return [...ring.slice(0, jump), [side, lat], [side, pole], [-side, pole], [-side, lat], ...ring.slice(jump)];
+}
+
+/** Whether a ring has more than one position: rounding in world-atlas reduced some islands to a point. */
+export const hasExtent = (ring: readonly Position[]) =>
+  ring.some(([lng, lat]) => lng !== ring[0]?.[0] || lat !== ring[0]?.[1]);
+
+/** Names that world-atlas abbreviates in other ways than those below, or that have changed since. */
+const NAMES: Readonly<Record<string, string>> = {
+  Macedonia: 'North Macedonia',
+  eSwatini: 'Eswatini',
+  'Antigua and Barb.': 'Antigua and Barbuda',
+  'Bosnia and Herz.': 'Bosnia and Herzegovina',
+  'Dem. Rep. Congo': 'Democratic Republic of the Congo',
+  'Faeroe Is.': 'Faroe Islands',
+  'Fr. S. Antarctic Lands': 'French Southern and Antarctic Lands',
+  'S. Geo. and the Is.': 'South Georgia and the South Sandwich Islands',
+  'St. Vin. and Gren.': 'Saint Vincent and the Grenadines',
+};
+
+const WORDS: Readonly<Record<string, string>> = {
+  'Br.': 'British',
+  'Eq.': 'Equatorial',
+  'Fr.': 'French',
+  'I.': 'Island',
+  'Is.': 'Islands',
+  'N.': 'Northern',
+  'Rep.': 'Republic',
+  'S.': 'South',
+  'St.': 'Saint',
+  'Ter.': 'Territory',
+  'W.': 'Western',
+};
+
+/** The full English name of a country, from its name in world-atlas. */
+export function countryName(name: string): string {
+  return (
+    NAMES[name] ??
+    name
+      .split(' ')
+      .map((word) => WORDS[word] ?? word)
+      .join(' ')
+  );
+}
 
 export const COUNTRIES_COLLECTION: CollectionInput = {
   key: 'countries',

@@ -1,15 +1,13 @@
 import { readMarkerKey } from '../../keys/validate.js';
 import { whileCollectionExists } from '../../store/collection/watch-collection.js';
-import type { Database } from '../../store/database.js';
+import type { Call, Database } from '../../store/database.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
-import { mapAhead } from '../../store/request/concurrency.js';
-import type { Call } from '../../store/request/meter.js';
-import { retryInBackground } from '../../store/request/retries.js';
-import { putZone } from '../../store/zone/put-zone.js';
-import { draftZone, type ZoneDraft } from '../../store/zone/zone-draft.js';
+import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
+import { putZone } from '../../store/zone/zone-changes.js';
+import { draftZone, type ZoneDraft } from '../../store/zone/zones.js';
 import { checkRows, type CheckJob } from '../check-rows.js';
 import type { ImportCounts } from '../markers/import-state.js';
-import type { RowOffset } from '../read/row-offset.js';
+import type { RowOffset } from '../read/row.js';
 import type { ZoneRow } from './zone-row.js';
 
 /** A small number, because a zone can have megabytes. */

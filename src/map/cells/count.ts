@@ -1,9 +1,13 @@
-import { areaContains, areaContainsCell, areaOverlapsCell, type Area, type Bounds } from '../../geo/bounds.js';
-import type { Cell } from '../../geo/cell-sums.js';
-import { markerBounds } from '../../geo/centroid.js';
-import { LONGEST_Z } from '../../geo/geohash.js';
-import type { Point } from '../../geo/point.js';
-import { cellRange, coverArea, intersect, type ZRange } from '../../geo/ranges.js';
+import {
+  areaContains,
+  areaContainsCell,
+  areaOverlapsCell,
+  type Area,
+  type Bounds,
+  type Point,
+} from '../../geo/bounds.js';
+import { markerBounds, type Cell } from '../../geo/cell-sums.js';
+import { cellRange, coverArea, intersect, LONGEST_Z, type ZRange } from '../../geo/geohash.js';
 import { Budget } from '../../loaders/budget.js';
 import { FINEST_STORED, type CellBlock } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
@@ -11,7 +15,7 @@ import { isCounted } from '../../model/grant.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { BlockPlan } from '../../plan/blocks.js';
 import { requireCollection, type MapContext } from '../../read/context.js';
-import { readAll, tooMuch } from '../../read/read-all.js';
+import { readAll, tooMuch } from '../../read/find-markers.js';
 import type { Viewport } from '../viewport.js';
 import { blocksUnder, blocksWithin, cellsOfBlock } from './blocks.js';
 

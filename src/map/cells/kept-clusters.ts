@@ -3,15 +3,14 @@ import { normalizeBounds, type Area, type Bounds } from '../../geo/bounds.js';
 import { around, ClusterTiles, sizeOfSpan, tilesOf, type TileSpan } from '../../geo/cluster-tiles.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
 import { clusterCells, type Cluster } from '../../geo/clusters.js';
-import { cellBounds, LONGEST_Z } from '../../geo/geohash.js';
+import { cellBounds, coverArea, LONGEST_Z } from '../../geo/geohash.js';
 import { PackedCluster } from '../../geo/packed-cluster.js';
-import { coverArea } from '../../geo/ranges.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import { isCounted } from '../../model/grant.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
 import { inTurns } from '../../scheduling/turns.js';
-import { occupiedCells, type MapQuestion } from './occupied.js';
+import { occupiedCells, type MapQuestion } from './cells.js';
 
 /** Areas of more tiles are no map. */
 const MOST_TILES = 400;

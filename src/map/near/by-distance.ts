@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
+import type { Point } from '../../geo/bounds.js';
 import { HALF_AROUND } from '../../geo/circle.js';
 import { distance } from '../../geo/distance.js';
-import type { Point } from '../../geo/point.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';

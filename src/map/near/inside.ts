@@ -1,6 +1,6 @@
+import type { ZRange } from '../../geo/geohash.js';
 import { countPositions, readPaths } from '../../geo/paths.js';
 import { coverForSearch, shapeInSteps, type Shape } from '../../geo/polygon.js';
-import type { ZRange } from '../../geo/ranges.js';
 import { atOnce, type Steps } from '../../geo/steps.js';
 import { remembered } from '../../loaders/remembered.js';
 import type { Collection } from '../../model/collection.js';

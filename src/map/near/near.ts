@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.js';
+import { readPoint, type Point } from '../../geo/bounds.js';
 import { HALF_AROUND, ringRelation } from '../../geo/circle.js';
 import { coverShape } from '../../geo/cover.js';
-import { readPoint, type Point } from '../../geo/point.js';
 import { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';
 import { withinRows, withoutHidden } from '../../model/grant.js';
@@ -9,9 +9,8 @@ import type { Limits } from '../../model/limits.js';
 import type { MapMarker } from '../../model/marker.js';
 import { Cursors, isCursorPosition } from '../../read/cursor.js';
 import { readFilter, type MarkerFilterInput } from '../../read/filter.js';
-import { findMarkers } from '../../read/find-markers.js';
+import { findMarkers, tooMuch } from '../../read/find-markers.js';
 import { readingPages } from '../../read/from-pages/page-source.js';
-import { tooMuch } from '../../read/read-all.js';
 import type { SearchContext, SearchedPages } from '../../read/search.js';
 import {
   connectionOf,

@@ -1,6 +1,5 @@
 import { leastDistance } from '../../geo/circle.js';
-import { cellBounds, GEOHASH_ALPHABET } from '../../geo/geohash.js';
-import type { ZRange } from '../../geo/ranges.js';
+import { cellBounds, GEOHASH_ALPHABET, type ZRange } from '../../geo/geohash.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { MapMarker } from '../../model/marker.js';
 import { partitionRange } from '../../pages/directory.js';

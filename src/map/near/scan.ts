@@ -1,5 +1,5 @@
+import type { Point } from '../../geo/bounds.js';
 import { HALF_AROUND } from '../../geo/circle.js';
-import type { Point } from '../../geo/point.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import {

@@ -1,6 +1,5 @@
 import type { Area } from '../../geo/bounds.js';
-import { fromZ, LONGEST_Z } from '../../geo/geohash.js';
-import { coverArea, type ZRange } from '../../geo/ranges.js';
+import { coverArea, fromZ, LONGEST_Z, type ZRange } from '../../geo/geohash.js';
 import { LONGEST_BLOCK } from '../../model/cell.js';
 
 /** The blocks of cells on which an answer depends. */

@@ -1,4 +1,4 @@
-import type { Point } from '../../geo/point.js';
+import type { Point } from '../../geo/bounds.js';
 import { isInMercator, tileAt, unitAt } from '../../geo/tiles.js';
 
 const FINEST = 14;

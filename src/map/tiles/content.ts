@@ -3,9 +3,8 @@ import { areaOverlapsCell } from '../../geo/bounds.js';
 import type { Cell } from '../../geo/cell-sums.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
 import { clusterCells, type Cluster } from '../../geo/clusters.js';
-import { cellBounds } from '../../geo/geohash.js';
+import { cellBounds, cellRange, intersect, type ZRange } from '../../geo/geohash.js';
 import { MERCATOR_LAT } from '../../geo/mercator.js';
-import { cellRange, intersect, type ZRange } from '../../geo/ranges.js';
 import {
   areaAround,
   isInMercator,
@@ -25,17 +24,17 @@ import type { MapMarker } from '../../model/marker.js';
 import { coverForPlan } from '../../plan/markers.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
-import { readAll } from '../../read/read-all.js';
+import { readAll } from '../../read/find-markers.js';
 import { inTurns } from '../../scheduling/turns.js';
 import { byGeohash } from '../cells/blocks.js';
-import { DEFAULT_RADIUS } from '../cells/clusters.js';
 import {
   cellOf,
   cellsOfMarkers,
   occupiedCellsOrCoarser,
   type MapQuestion,
   type OccupiedCells,
-} from '../cells/occupied.js';
+} from '../cells/cells.js';
+import { DEFAULT_RADIUS } from '../cells/clusters.js';
 
 /** Whose markers a tile shows, and up to how many. */
 export interface TileQuestion extends MapQuestion {

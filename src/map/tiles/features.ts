@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
+import type { Point } from '../../geo/bounds.js';
 import type { Cell } from '../../geo/cell-sums.js';
 import type { Cluster } from '../../geo/clusters.js';
 import { cellBounds } from '../../geo/geohash.js';
-import type { Point } from '../../geo/point.js';
 import { placesIn, TILE_BUFFER, TILE_UNITS, unitAt, type Tile } from '../../geo/tiles.js';
 import { markerId } from '../../keys/ids.js';
 import type { MapMarker, Properties } from '../../model/marker.js';

@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.js';
 import { LEAST_VERTICES } from '../../geo/simplify.js';
 import { MOST_ZONE_VERTICES } from '../../geo/zone-geometry.js';
-import type { Zone } from '../../model/zone.js';
+import type { Zone } from '../../model/marker.js';
 import type { MapContext } from '../../read/context.js';
 import type { Loaders } from '../../read/loaders.js';
 import { readWhole } from '../connection.js';

@@ -1,4 +1,4 @@
-import { compareBytes } from '../../keys/byte-order.js';
+import { compareBytes, isBefore } from '../../keys/byte-order.js';
 import { afterPartition, type PageHint } from '../../pages/directory.js';
 import { firstFrom, type OrderedMarker } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
@@ -22,8 +22,6 @@ export class PagesGone extends Error {
     super('pages of the directory no longer exist, or markers keep moving between them');
   }
 }
-
-const before = (a: string, b: string) => compareBytes(a, b) < 0;
 
 /** A page, cut where the next one begins. */
 function cutAt(page: StoredPage, end: string | undefined): StoredPage {
@@ -49,7 +47,7 @@ async function chain(
   const left = [...found];
   const pages: StoredPage[] = [];
   let at: string | undefined = from;
-  while (at !== undefined && (to === undefined || before(at, to))) {
+  while (at !== undefined && (to === undefined || isBefore(at, to))) {
     const page = left.shift();
     if (page?.begin === at) {
       const end = earliest([page.end, left[0]?.begin, to]);
@@ -66,7 +64,7 @@ async function chain(
 /** The pages from a begin up to another one, or to the partition's end. */
 async function gap(source: PageSource, from: string, until: string | undefined): Promise<StoredPage[]> {
   const pages = await source.between(from, until ?? afterPartition(from), true);
-  const missing = pages.filter(({ begin }) => until === undefined || before(begin, until));
+  const missing = pages.filter(({ begin }) => until === undefined || isBefore(begin, until));
   if (missing[0]?.begin !== from) throw new PagesGone();
   return missing;
 }

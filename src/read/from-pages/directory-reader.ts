@@ -1,6 +1,5 @@
-import { GEOHASH_ALPHABET, toZ } from '../../geo/geohash.js';
-import type { ZRange } from '../../geo/ranges.js';
-import { compareBytes } from '../../keys/byte-order.js';
+import { GEOHASH_ALPHABET, toZ, type ZRange } from '../../geo/geohash.js';
+import { compareBytes, isBefore } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import {
   afterPartition,
@@ -10,8 +9,7 @@ import {
   type PartitionPages,
 } from '../../pages/directory.js';
 import { walkDirectory, type KnownParts, type Missing } from '../../pages/walk-directory.js';
-import type { DirectoryParts } from '../../store/page/page-directory.js';
-import type { PagesOf, StoredPage } from '../../store/page/pages.js';
+import type { DirectoryParts, PagesOf, StoredPage } from '../../store/page/pages.js';
 import { earliest, PagesGone } from './chain.js';
 import type { DirectoryCache } from './directory-cache.js';
 
@@ -42,8 +40,6 @@ const WHOLE_PARTS = 8;
 const NEXT_PARTS = 4;
 /** Maximum number of Query calls at a time. */
 const AT_A_TIME = 8;
-
-const before = (a: string, b: string) => compareBytes(a, b) < 0;
 
 /** Reads the parts of the directory of a collection's pages that a request requires and this process does not have. */
 export class DirectoryReader implements KnownParts {
@@ -99,15 +95,15 @@ export class DirectoryReader implements KnownParts {
   }
 
   find(partition: string, position: string): DirectoryPart | undefined {
-    const held = this.#held.get(partition)?.findLast(({ begin }) => !before(position, begin));
-    if (held && before(position, held.end)) return held;
+    const held = this.#held.get(partition)?.findLast(({ begin }) => !isBefore(position, begin));
+    if (held && isBefore(position, held.end)) return held;
     const part = this.#directories.find(this.#named(partition), position);
     if (part) this.#hold(part);
     return part;
   }
 
   next(partition: string, position: string): string {
-    const held = this.#held.get(partition)?.find(({ begin }) => before(position, begin))?.begin;
+    const held = this.#held.get(partition)?.find(({ begin }) => isBefore(position, begin))?.begin;
     const kept = this.#directories.next(this.#named(partition), position);
     return earliest([held, kept]) ?? afterPartition(partition);
   }
@@ -174,7 +170,7 @@ export class DirectoryReader implements KnownParts {
     const found = await this.#once(`at ${from}`, () => this.#source.at(from));
     const part = found ?? (await this.#firstPart(partition, gapEnd));
     // An eventually consistent read may miss the part that follows.
-    if (!before(from, part.end)) throw new PagesGone();
+    if (!isBefore(from, part.end)) throw new PagesGone();
     this.#add(part);
   }
 

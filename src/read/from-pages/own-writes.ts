@@ -4,7 +4,7 @@ import { bytesOfMarker } from '../../model/memory.js';
 import { orderedMarker } from '../../pages/ordered-marker.js';
 import { following, isAtLeast, lifeOf, type RecentWrite } from '../../pages/recent-writes.js';
 import { mapMarkerFromIndex } from '../../store/marker/marker-item.js';
-import type { ConditionalChange } from '../../store/request/conditional-change.js';
+import type { ConditionalChange } from '../../store/request/conditional-write.js';
 
 /** A write of this process. */
 export interface OwnWrite extends RecentWrite {

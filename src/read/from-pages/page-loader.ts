@@ -3,7 +3,7 @@ import type { LimitFunction } from 'p-limit';
 
 import { CellportError } from '../../errors.js';
 import { boundsAround } from '../../geo/bounds.js';
-import type { ZRange } from '../../geo/ranges.js';
+import type { ZRange } from '../../geo/geohash.js';
 import type { Key } from '../../keys/document-id.js';
 import type { BlockLoader } from '../../loaders/block-loader.js';
 import type { Budget } from '../../loaders/budget.js';
@@ -19,18 +19,18 @@ import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { RecentWrites } from '../../pages/recent-writes.js';
 import { eachInTurns, type Turn } from '../../scheduling/turns.js';
-import type { Database, Item } from '../../store/database.js';
-import { findDirectoryPart, readDirectory } from '../../store/page/page-directory.js';
+import type { Call, Database, Item } from '../../store/database.js';
 import {
+  findDirectoryPart,
   getPages,
   pageOfItem,
   queryPages,
+  readDirectory,
   UnknownPageFormat,
   type PagesOf,
   type StoredPage,
 } from '../../store/page/pages.js';
-import { noteSource, type Call } from '../../store/request/meter.js';
-import type { PageRead, RangeRead } from '../../store/request/read-log.js';
+import { noteSource, type PageRead, type RangeRead } from '../../store/request/meter.js';
 import { inSpan } from '../../tracing.js';
 import type { SearchedPages } from '../search.js';
 import { markersOf, PagesGone, readPages, type PageSource } from './chain.js';

@@ -1,6 +1,5 @@
 import { CellportError } from '../../errors.js';
-import { fromZ, LONGEST_Z, toZ } from '../../geo/geohash.js';
-import { intersect, type ZRange } from '../../geo/ranges.js';
+import { fromZ, intersect, LONGEST_Z, toZ, type ZRange } from '../../geo/geohash.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { Budget } from '../../loaders/budget.js';
 import type { Collection } from '../../model/collection.js';

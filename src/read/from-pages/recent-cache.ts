@@ -3,18 +3,15 @@ import { LRUCache } from 'lru-cache';
 import { RecentCells } from '../../pages/recent-cells.js';
 import { RecentWrites } from '../../pages/recent-writes.js';
 import type { Began, PublishedWrites } from '../../store/cell/stream-state.js';
-import type { Database } from '../../store/database.js';
+import type { Call, Database } from '../../store/database.js';
 import type { PagesOf } from '../../store/page/pages.js';
 import { readRecentWrites } from '../../store/page/recent-writes.js';
-import type { Call } from '../../store/request/meter.js';
 
 /** What was published and is in pages, or blocks, only later. */
 export interface Recent {
   readonly writes: RecentWrites;
   readonly cells: RecentCells;
 }
-
-const NEVER: Began = { version: Infinity, batch: 0 };
 
 interface Kept extends Recent {
   readonly generation: string;
@@ -59,7 +56,7 @@ export class RecentCache {
   async #read(
     db: Database,
     of: PagesOf,
-    { from, to, began = NEVER }: PublishedWrites,
+    { from, to, began }: PublishedWrites,
     before: Kept | undefined,
     call: Call,
   ): Promise<Kept> {

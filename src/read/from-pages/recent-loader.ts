@@ -2,9 +2,8 @@ import type { ConsumerTrust, Lacking } from '../../loaders/consumer-trust.js';
 import type { Collection } from '../../model/collection.js';
 import { RecentCells } from '../../pages/recent-cells.js';
 import { RecentWrites } from '../../pages/recent-writes.js';
-import type { Database } from '../../store/database.js';
+import type { Call, Database } from '../../store/database.js';
 import { UnknownPageFormat } from '../../store/page/pages.js';
-import type { Call } from '../../store/request/meter.js';
 import { hasSource } from '../../store/source/source-mapping.js';
 import type { Recent, RecentCache } from './recent-cache.js';
 

@@ -1,6 +1,5 @@
-import { middleOf, type Bounds } from '../../geo/bounds.js';
+import { middleOf, type Bounds, type Point } from '../../geo/bounds.js';
 import { EARTH_RADIUS } from '../../geo/distance.js';
-import type { Point } from '../../geo/point.js';
 
 const RADIANS = Math.PI / 180;
 

@@ -1,6 +1,5 @@
 import { systemClock } from '../../clock.js';
-import type { Bounds } from '../../geo/bounds.js';
-import { canonicalLng } from '../../geo/point.js';
+import { canonicalLng, type Bounds } from '../../geo/bounds.js';
 import { IndexFull, type SearchChange, type SearchDocument } from '../engine.js';
 import { LONGEST_FOLDED } from '../score.js';
 import { GONE_KEPT_MS } from '../stored.js';

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 
 import { documentId, type Key } from '../../keys/document-id.js';
 import { deadLetterKey, putDeadLetters, readDeadLetters } from '../../store/cell/dead-letters.js';
-import type { Database } from '../../store/database.js';
-import { deleteInBulk } from '../../store/request/batch-delete.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall, type Database } from '../../store/database.js';
+import { deleteInBulk } from '../../store/request/batches.js';
 import { IN_USE } from './state.js';
 import type { Refusal } from './write.js';
 

@@ -1,7 +1,6 @@
-import type { Database } from '../../store/database.js';
+import { newCall, type Database } from '../../store/database.js';
 import type { Leased, LeaseStore } from '../../store/lease.js';
-import { putVersion } from '../../store/request/conditional-put.js';
-import { newCall } from '../../store/request/meter.js';
+import { putVersion } from '../../store/request/conditional-write.js';
 import { send } from '../../store/request/send.js';
 
 /** The state of an index in OpenSearch, shared by the servers of a table: one of them, the owner, writes it. */

@@ -1,8 +1,7 @@
 import type { ConsumerReport } from '../../loaders/consumer-trust.js';
 import type { SourceStatus } from '../../model/collection.js';
 import { loadStreamState } from '../../store/cell/stream-state.js';
-import type { Database } from '../../store/database.js';
-import { newCall, type Call } from '../../store/request/meter.js';
+import { newCall, type Call, type Database } from '../../store/database.js';
 import { readFailure } from '../../store/source/failure.js';
 import { reportOf } from '../../stream/consume/consumer.js';
 

@@ -1,6 +1,5 @@
 import { plainName } from '../../geo/coordinate-names.js';
-import type { MappingJson } from '../mapping.js';
-import { isMap, valueAt, writePath, type Item, type Path } from '../path.js';
+import { isMap, valueAt, writePath, type Item, type MappingJson, type Path } from '../mapping.js';
 
 const NAME = /name$|title$|label$|headline$/;
 /** Names of something else than the place. */

@@ -1,8 +1,7 @@
 import { CellportError } from '../../errors.js';
 import { distance } from '../../geo/distance.js';
 import { leafCellCenter } from '../../geo/s2-cell.js';
-import type { MappingJson } from '../mapping.js';
-import { keyText, writePath, type Item } from '../path.js';
+import { keyText, writePath, type Item, type MappingJson } from '../mapping.js';
 import { readPosition } from '../position.js';
 import { categoryOf, nameOf } from './attributes.js';
 import { partOf, type Proposal, type SampledTable } from './propose.js';

@@ -1,10 +1,9 @@
+import type { Point } from '../../geo/bounds.js';
 import { COORDINATE_WORDS, plainName } from '../../geo/coordinate-names.js';
 import { distance } from '../../geo/distance.js';
 import { center, isGeohash } from '../../geo/geohash.js';
-import type { Point } from '../../geo/point.js';
 import { leafCellCenter } from '../../geo/s2-cell.js';
-import type { MappingJson } from '../mapping.js';
-import { isMap, pathText, valueAt, writePath, type Item, type Path } from '../path.js';
+import { isMap, pathText, valueAt, writePath, type Item, type MappingJson, type Path } from '../mapping.js';
 import { readPosition, type Format, type Place } from '../position.js';
 
 /** Where items have their positions, as a mapping says it, and what is not sure of it. */

@@ -1,17 +1,45 @@
 import { plainName } from '../../geo/coordinate-names.js';
-import { readMapping, type MappingJson } from '../mapping.js';
+import type { TableKeyAttribute } from '../../model/collection.js';
+import { entriesIn } from '../entries.js';
+import { isMap, keyText, readMapping, valueAt, writePath, type Item, type MappingJson, type Path } from '../mapping.js';
 import { itemParts, markersOf } from '../marker.js';
-import { isMap, keyText, writePath, type Item } from '../path.js';
 import { readPosition } from '../position.js';
-import type { KeyAttribute } from '../primary-key.js';
 import { categoryOf, isTime, nameOf, testsOf, timesOf, ttlOf } from './attributes.js';
-import { proposeEntries } from './entries.js';
-import { proposePosition } from './position.js';
+import { proposePosition, type ProposedPosition } from './position.js';
+
+const DEEPEST = 3;
+
+interface ProposedEntries extends ProposedPosition {
+  readonly each: Path;
+  /** That of an entry; undefined if it seems to have none. */
+  readonly name: Path | undefined;
+}
+
+function listsIn(map: Item, base: Path = []): Path[] {
+  return Object.entries(map).flatMap(([name, value]): Path[] => {
+    const path = [...base, name];
+    if (Array.isArray(value)) return [path];
+    return isMap(value) && path.length < DEEPEST ? listsIn(value, path) : [];
+  });
+}
+
+/** The list in items whose entries have positions; undefined if there is none. */
+function proposeEntries(items: readonly Item[]): ProposedEntries | undefined {
+  const paths = new Map(items.flatMap((item) => listsIn(item)).map((path) => [JSON.stringify(path), path]));
+  for (const each of paths.values()) {
+    const entries = items.flatMap((item) => entriesIn({ each }, item).map((entry) => entry.item));
+    const found = proposePosition(entries);
+    if (!found) continue;
+    const name = nameOf(entries.map((entry) => valueAt(entry, each)).filter(isMap));
+    return { ...found, each, name: name && [...each, ...name] };
+  }
+  return undefined;
+}
 
 /** A table of which items were sampled. */
 export interface SampledTable {
   readonly name: string;
-  readonly key: readonly KeyAttribute[];
+  readonly key: readonly TableKeyAttribute[];
 }
 
 /** A mapping for the items of one kind. */
@@ -45,7 +73,7 @@ const pathOf = (name: string) => writePath([name]);
 export const partOf = (name: string) => `{${/[.[\]{}]/.test(name) ? JSON.stringify([name]) : name}}`;
 
 /** The attribute by which kinds differ; undefined if there is none. */
-function typeAttribute(items: readonly Item[], key: readonly KeyAttribute[]): string | undefined {
+function typeAttribute(items: readonly Item[], key: readonly TableKeyAttribute[]): string | undefined {
   const names = new Set(items.flatMap((item) => Object.keys(item)).filter((name) => TYPE.test(plainName(name))));
   for (const { name } of key) names.delete(name);
   const counted = [...names].map((name) => {
@@ -57,7 +85,11 @@ function typeAttribute(items: readonly Item[], key: readonly KeyAttribute[]): st
 }
 
 /** The items by kind: by their type, or by what their keys begin with. */
-function kindsOf(items: readonly Item[], key: readonly KeyAttribute[], type: string | undefined): Map<string, Item[]> {
+function kindsOf(
+  items: readonly Item[],
+  key: readonly TableKeyAttribute[],
+  type: string | undefined,
+): Map<string, Item[]> {
   const kinds = new Map<string, Item[]>();
   for (const item of items) {
     const labels = key.map(({ name }, at) => {
@@ -72,7 +104,7 @@ function kindsOf(items: readonly Item[], key: readonly KeyAttribute[], type: str
 }
 
 /** Templates that the keys of these items match; a sort key that tells nothing more has no part of its own. */
-function templatesOf(items: readonly Item[], key: readonly KeyAttribute[]): Record<string, string> {
+function templatesOf(items: readonly Item[], key: readonly TableKeyAttribute[]): Record<string, string> {
   let first: readonly string[] | undefined;
   const templates = key.map(({ name }) => {
     const texts = items.map((item) => textAt(item, name));
@@ -106,7 +138,7 @@ function isBucket(item: Item, partition: string): boolean {
 
 function identityOf(
   items: readonly Item[],
-  key: readonly KeyAttribute[],
+  key: readonly TableKeyAttribute[],
   templates: Readonly<Record<string, string>>,
   positionOf: (item: Item) => string,
 ): Identity {

@@ -2,10 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import type { Budget } from '../../model/budget.js';
 import type { Quotas } from '../../model/quotas.js';
-import type { Database, Item } from '../database.js';
-import { readItem } from '../request/conditional-change.js';
+import type { Call, Database, Item } from '../database.js';
+import { readItem } from '../request/conditional-write.js';
 import { isFailure } from '../request/failures.js';
-import type { Call } from '../request/meter.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { transact, type Write } from '../request/transact.js';

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Log } from '../../log.js';
 import type { Audited } from '../../model/audit.js';
-import type { Database } from '../database.js';
-import { newCall } from '../request/meter.js';
+import { newCall, type Database } from '../database.js';
 import { send } from '../request/send.js';
 
 /** Notes what somebody has changed; never rejects. */

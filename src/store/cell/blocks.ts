@@ -5,14 +5,13 @@ import type { CellSums } from '../../geo/cell-sums.js';
 import type { Key, Keyspace } from '../../keys/keyspace.js';
 import { cellBlock, placeOfParent, type CellBlock } from '../../model/cell.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
-import type { Database } from '../database.js';
-import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
-import { chunks } from '../request/concurrency.js';
-import type { Call } from '../request/meter.js';
-import { REFUSALS, replaceStatement } from '../request/replace-statement.js';
+import type { Call, Database } from '../database.js';
+import { batchGet, type BatchGetOptions } from '../request/batches.js';
+import { REFUSALS, replaceStatement } from '../request/conditional-write.js';
+import { chunks } from '../request/pacing.js';
 import { send } from '../request/send.js';
 import { transactOnce, type Write } from '../request/transact.js';
-import { attributesOfBlock, childrenOfItem, looseAttributes } from './cells.js';
+import { attributesOfBlock, childrenOfItem } from './cells.js';
 
 /** Identifies a block: its collection's scope and its parent, for cells or for a place. */
 export interface BlockName {
@@ -30,8 +29,6 @@ export interface StoredBlock {
   /** The last batch that changed it; undefined if its item does not exist. */
   readonly batch: number | undefined;
   readonly children: ReadonlyMap<string, CellSums>;
-  /** The names of its loose attributes, if it has any. */
-  readonly loose?: readonly string[];
 }
 
 export const ABSENT_BLOCK: StoredBlock = { batch: undefined, children: new Map() };
@@ -64,9 +61,7 @@ export async function readBlocks(
   return items.map((item) => {
     if (item === undefined) return ABSENT_BLOCK;
     const { b } = item;
-    const loose = looseAttributes(item);
-    const block = { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
-    return loose.length === 0 ? block : { ...block, loose };
+    return { batch: typeof b === 'number' ? b : 0, children: childrenOfItem(item) };
   });
 }
 
@@ -101,7 +96,7 @@ export function replaceBlocksRequest(
 ): BatchExecuteStatementCommandInput {
   const statements = blocks.map(({ found, next, ...name }) => {
     const attributes = { b: next.batch, ...attributesOfBlock(name.parent, next.children) };
-    return replaceStatement(table, blockKey(keys, name), attributes, found.batch, found.loose);
+    return replaceStatement(table, blockKey(keys, name), attributes, found.batch);
   });
   return { Statements: statements };
 }

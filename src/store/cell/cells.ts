@@ -54,11 +54,8 @@ export function unpackSums(bytes: Uint8Array): Map<string, CellSums> {
   return children;
 }
 
-/** The attribute with the sums of a block's children. A place has only a count. */
+/** The attribute with the sums of a block's children. A place has only a count, `n`. */
 const PACKED = 'c';
-/** `n`, `x` and `y` followed by a child's last character add to its count and sums; a place has a bare `n`. */
-const LOOSE = /^[nxy][0-9b-hjkmnp-z]?$/;
-const SUM_OF = { n: 'count', x: 'sumLng', y: 'sumLat' } as const;
 
 /** The attributes that store the children of the block under a parent. */
 export function attributesOfBlock(
@@ -72,25 +69,11 @@ export function attributesOfBlock(
   return { [PACKED]: packSums(new Map([...children].filter(([child]) => child !== SIZE_CHILD))), bytes, measured };
 }
 
-/**
- * Attributes that hold numbers apart from the packed ones: earlier releases wrote all sums like that, and their AWS Lambda
- * added to them. Not the count of a place.
- */
-export const looseAttributes = (item: Item): string[] =>
-  Object.keys(item).filter((name) => name.length === 2 && LOOSE.test(name));
-
 /** The children of a block, from its item. Children whose numbers are all zero are omitted. */
 export function childrenOfItem(item: Item): Map<string, CellSums> {
   const packed = item[PACKED];
   const children = packed instanceof Uint8Array ? unpackSums(packed) : new Map<string, CellSums>();
-  for (const name in item) {
-    const value = item[name];
-    if (!LOOSE.test(name) || typeof value !== 'number') continue;
-    const child = name.slice(1);
-    const sum = SUM_OF[name.charAt(0) as keyof typeof SUM_OF];
-    const sums = children.get(child) ?? NO_SUMS;
-    children.set(child, { ...sums, [sum]: sums[sum] + value });
-  }
+  if (typeof item['n'] === 'number') children.set(PLACE_CHILD, { ...NO_SUMS, count: item['n'] });
   const { bytes, measured } = item;
   if (bytes !== undefined) children.set(SIZE_CHILD, { ...NO_SUMS, count: number(bytes), sumLng: number(measured) });
   for (const [child, sums] of children) if (isZero(sums)) children.delete(child);

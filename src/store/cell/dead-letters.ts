@@ -1,7 +1,6 @@
 import type { Keyspace } from '../../keys/keyspace.js';
-import type { Database } from '../database.js';
-import { putInBulk } from '../request/batch-write.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database } from '../database.js';
+import { putInBulk } from '../request/batches.js';
 import { rangeRequest } from '../request/ranges.js';
 import { queryResponses } from '../table/query-responses.js';
 

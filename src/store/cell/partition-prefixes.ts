@@ -1,9 +1,8 @@
 import { fromZ } from '../../geo/geohash.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
-import type { Database } from '../database.js';
-import { chunks } from '../request/concurrency.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database } from '../database.js';
+import { chunks } from '../request/pacing.js';
 import { getBlocks } from './blocks.js';
 
 const CHARACTERS = 32;

@@ -1,9 +1,8 @@
 import type { Key } from '../../keys/document-id.js';
-import type { Database } from '../database.js';
+import type { Call, Database } from '../database.js';
 import type { Leased } from '../lease.js';
 import { PAGE_FORMAT } from '../page/page-data.js';
-import { putVersion } from '../request/conditional-put.js';
-import type { Call } from '../request/meter.js';
+import { putVersion } from '../request/conditional-write.js';
 import { send } from '../request/send.js';
 
 /** The name under which the state of the consumer of Cellport's own table is stored. */
@@ -81,8 +80,8 @@ export interface Began {
 export interface PublishedWrites {
   readonly from: number;
   readonly to: number;
-  /** Where its owner began. Omitted by releases that did not publish counts. */
-  readonly began?: Began;
+  /** Where its owner began. */
+  readonly began: Began;
   /** With them, pages include everything written by this time, in milliseconds since 1970. */
   readonly endAt: number;
 }
@@ -107,43 +106,25 @@ export async function loadStreamState(
     call,
   );
   if (Item === undefined) return undefined;
-  const { pk: _pk, sk: _sk, pages, summaries, setAside, ...stored } = Item as unknown as Key & StoredState;
-  const state = { ...stored, deadLetters: setAside };
-  const isCurrent = (one: Marks | null | undefined) =>
-    one?.batch === state.batch && one.planned === (state.plan !== null);
-  const isKept = isCurrent(pages) && pages?.format === PAGE_FORMAT;
-  return {
-    ...state,
-    pages: isKept ? { generation: pages.generation } : null,
-    summariesSince: isCurrent(summaries) ? (summaries?.since ?? null) : null,
-  };
+  const { pk: _pk, sk: _sk, pages, setAside, summariesSince = null, ...state } = Item as unknown as Key & StoredState;
+  const kept = pages?.format === PAGE_FORMAT ? { generation: pages.generation } : null;
+  return { ...state, deadLetters: setAside, pages: kept, summariesSince };
 }
 
-/** The last batch, and whether it is still planned. */
-interface Marks {
-  readonly batch: number;
-  readonly planned: boolean;
-}
-
-/**
- * The state as an item. Pages and summaries repeat the last batch, and whether it is still planned: a version of this
- * program that does not maintain them leaves them behind when it completes this batch or plans another one. A version with
- * another page format cannot continue with these pages, nor this one with those.
- */
+/** The state as an item. A version with another page format cannot continue with these pages, nor this one with those. */
 type StoredState = Omit<StreamState, 'pages' | 'summariesSince' | 'deadLetters'> & {
   /** The number of dead letters. */
   readonly setAside: number;
-  readonly pages?: (PageGeneration & Marks & { readonly format: number }) | null;
-  readonly summaries?: (Marks & { readonly since: number }) | null;
+  readonly pages: (PageGeneration & { readonly format: number }) | null;
+  /** Null or omitted if it is unknown. */
+  readonly summariesSince?: number | null;
 };
 
 /** Replaces the state of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
 export function putStreamState(database: Database, consumer: string, next: StreamState, call: Call): Promise<boolean> {
   const { keys, tables } = database;
-  const marks: Marks = { batch: next.batch, planned: next.plan !== null };
-  const pages = next.pages && { ...next.pages, ...marks, format: PAGE_FORMAT };
-  const { deadLetters: setAside, summariesSince, ...state } = next;
-  const summaries = summariesSince === null ? null : { ...marks, since: summariesSince };
-  const stored: StoredState = { ...state, setAside, pages, summaries };
+  const { deadLetters: setAside, ...state } = next;
+  const pages = next.pages && { ...next.pages, format: PAGE_FORMAT };
+  const stored: StoredState = { ...state, setAside, pages };
   return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...stored }, call);
 }

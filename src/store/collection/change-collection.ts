@@ -1,10 +1,9 @@
 import { CellportError, notFound } from '../../errors.js';
 import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
-import type { Database, Item } from '../database.js';
-import { changeItem, readItem, type ConditionalChange } from '../request/conditional-change.js';
+import type { Call, Database, Item } from '../database.js';
+import { changeItem, readItem, type ConditionalChange } from '../request/conditional-write.js';
 import { checkItemSize } from '../request/item-size.js';
-import type { Call } from '../request/meter.js';
 import { collectionFromItem } from './collection-item.js';
 
 /**

@@ -194,12 +194,11 @@ const PHASES: readonly unknown[] = ['FILL', 'SWITCH', 'DRAIN'] satisfies LayoutP
 
 const namesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
-/** Changes that earlier releases began leave the map properties as they are. */
-function layoutChangeOf(value: unknown, own: readonly string[]): { readonly layoutChange?: LayoutChange } {
-  const { phase, prefixLength, writeShards, step, ...rest } = (value ?? {}) as Record<string, unknown>;
+function layoutChangeOf(value: unknown): { readonly layoutChange?: LayoutChange } {
+  const { phase, prefixLength, writeShards, mapProperties, step } = (value ?? {}) as Record<string, unknown>;
   if (!PHASES.includes(phase) || [prefixLength, writeShards, step].some((each) => typeof each !== 'number')) return {};
-  const mapProperties = rest['mapProperties'] === undefined ? own : namesIn(rest['mapProperties']);
-  return { layoutChange: { phase, prefixLength, writeShards, mapProperties, step } as LayoutChange };
+  const names = namesIn(mapProperties);
+  return { layoutChange: { phase, prefixLength, writeShards, mapProperties: names, step } as LayoutChange };
 }
 
 const isSpread = (value: unknown): value is SpreadPrefix => {
@@ -238,7 +237,7 @@ export function anyCollectionFromItem(keys: Keyspace, item: Item): Collection | 
     geoIndex: geoIndex !== false && source === undefined,
     geoSlot: geoSlot === 'B' ? 'B' : 'A',
     ...(Array.isArray(spread) ? { spread: spread.filter(isSpread) } : {}),
-    ...layoutChangeOf(layoutChange, namesIn(mapProperties)),
+    ...layoutChangeOf(layoutChange),
     ...(typeof source === 'object' && source !== null ? { source: source as CollectionSource } : {}),
     version: typeof version === 'number' ? version : 0,
     createdAt: typeof createdAt === 'string' ? createdAt : '',

@@ -1,8 +1,7 @@
 import { badInput, CellportError, notFound } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
 import { hasSameNames, otherLayout, type Collection, type Layout, type LayoutPhase } from '../../model/collection.js';
-import type { Database } from '../database.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database } from '../database.js';
 import { changeCollection, requireGeoIndex } from './change-collection.js';
 import { readLayout, type WantedLayout } from './collection-item.js';
 import { LayoutChanged } from './watch-collection.js';

@@ -3,8 +3,7 @@ import { isGeohash } from '../../geo/geohash.js';
 import type { Collection, SpreadPrefix } from '../../model/collection.js';
 import { LAYOUT_LIMITS } from '../../model/limits.js';
 import { spreadOf } from '../../model/spread.js';
-import type { Database } from '../database.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database } from '../database.js';
 import { changeCollection, requireGeoIndex } from './change-collection.js';
 
 /** Each is found by comparing it with all, and stored in the collection's item. */

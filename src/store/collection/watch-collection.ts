@@ -3,9 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { elapsedSince, momentOf, systemClock } from '../../clock.js';
 import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
-import type { Database } from '../database.js';
-import { readItem } from '../request/conditional-change.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database } from '../database.js';
+import { readItem } from '../request/conditional-write.js';
 import { collectionFromItem } from './collection-item.js';
 
 const CHECK_EVERY_MS = 5_000;

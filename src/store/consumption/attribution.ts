@@ -1,51 +1,28 @@
+import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
+import type * as lib from '@aws-sdk/lib-dynamodb';
+
 import { INDEXES } from '../../keys/indexes.js';
 
 type Attributes = Readonly<Record<string, unknown>>;
+type Transacted = NonNullable<lib.TransactWriteCommandInput['TransactItems']>;
+type Statements = NonNullable<lib.BatchExecuteStatementCommandInput['Statements']>;
+type Batches = NonNullable<(lib.BatchGetCommandInput | lib.BatchWriteCommandInput)['RequestItems']>;
 
 /** The fields by which requests name the items that they read or write: each operation has some of these. */
-export interface Request extends Action {
-  readonly IndexName?: string | undefined;
-  readonly ExpressionAttributeValues?: Attributes | undefined;
-  readonly RequestItems?: Readonly<Record<string, BatchOfTable>> | undefined;
-  readonly TransactItems?: readonly Transacted[] | undefined;
-  readonly Statements?: readonly StatementOfOne[] | undefined;
-}
-
-type BatchOfTable =
-  | { readonly Keys?: readonly Attributes[] | undefined }
-  | readonly {
-      readonly PutRequest?: { readonly Item?: Attributes | undefined } | undefined;
-      readonly DeleteRequest?: { readonly Key?: Attributes | undefined } | undefined;
-    }[];
-interface Action {
+export interface Request {
   readonly TableName?: string | undefined;
+  readonly IndexName?: string | undefined;
   readonly Key?: Attributes | undefined;
   readonly Item?: Attributes | undefined;
-}
-interface Transacted {
-  readonly Put?: Action | undefined;
-  readonly Update?: Action | undefined;
-  readonly Delete?: Action | undefined;
-  readonly ConditionCheck?: Action | undefined;
-}
-interface StatementOfOne {
-  readonly Statement?: string | undefined;
-  readonly Parameters?: readonly unknown[] | undefined;
-}
-
-interface Capacity {
-  readonly CapacityUnits?: number | undefined;
-}
-
-interface CapacityOfTable extends Capacity {
-  readonly TableName?: string | undefined;
-  readonly Table?: Capacity | undefined;
-  readonly GlobalSecondaryIndexes?: Readonly<Record<string, Capacity>> | undefined;
+  readonly ExpressionAttributeValues?: Attributes | undefined;
+  readonly RequestItems?: Batches | undefined;
+  readonly TransactItems?: Transacted | undefined;
+  readonly Statements?: Statements | undefined;
 }
 
 /** The fields in which responses report the capacity that they consumed. */
 export interface Answer {
-  readonly ConsumedCapacity?: CapacityOfTable | readonly CapacityOfTable[] | undefined;
+  readonly ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
   /** The item after an update. */
   readonly Attributes?: Attributes | undefined;
 }
@@ -61,7 +38,7 @@ interface Named {
 const ofItem = (table: string, item: Attributes | undefined): Named => ({ table, pk: item?.['pk'], item });
 const ofKey = (table: string, key: Attributes | undefined): Named => ({ table, pk: key?.['pk'] });
 
-function namedInBatch(table: string, batch: BatchOfTable): Named[] {
+function namedInBatch(table: string, batch: Batches[string]): Named[] {
   if ('Keys' in batch) return (batch.Keys ?? []).map((key) => ofKey(table, key));
   return (Array.isArray(batch) ? batch : []).map(({ PutRequest, DeleteRequest }) =>
     PutRequest ? ofItem(table, PutRequest.Item) : ofKey(table, DeleteRequest?.Key),
@@ -69,7 +46,7 @@ function namedInBatch(table: string, batch: BatchOfTable): Named[] {
 }
 
 /** A statement names its table in quotes, and the partition key by `pk = ?`, or first of all in an INSERT. */
-function namedByStatement({ Statement = '', Parameters = [] }: StatementOfOne): Named {
+function namedByStatement({ Statement = '', Parameters = [] }: Statements[number]): Named {
   const [, table = ''] = /"([^"]*)"/.exec(Statement) ?? [];
   const before = Statement.slice(0, Math.max(0, Statement.indexOf('pk = ?')));
   return { table, pk: Parameters[before.split('?').length - 1] };
@@ -84,7 +61,8 @@ function namedBy(request: Request, { Attributes: after }: Answer): Named[] {
   if (Statements !== undefined) return Statements.map(namedByStatement);
   if (TransactItems !== undefined) {
     return TransactItems.flatMap(({ Put, Update, Delete, ConditionCheck }) => {
-      const { TableName = '', Item: put, Key: key } = Put ?? Update ?? Delete ?? ConditionCheck ?? {};
+      const action: Request = Put ?? Update ?? Delete ?? ConditionCheck ?? {};
+      const { TableName = '', Item: put, Key: key } = action;
       return [put === undefined ? ofKey(TableName, key) : ofItem(TableName, put)];
     });
   }

@@ -1,9 +1,7 @@
 import { limitExceeded } from '../../errors.js';
-import type { Database, Item } from '../database.js';
-import { deleteInBulk } from '../request/batch-delete.js';
-import { putInBulk } from '../request/batch-write.js';
-import { readItem } from '../request/conditional-change.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database, Item } from '../database.js';
+import { deleteInBulk, putInBulk } from '../request/batches.js';
+import { readItem } from '../request/conditional-write.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { queryResponses } from '../table/query-responses.js';

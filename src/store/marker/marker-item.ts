@@ -1,6 +1,6 @@
 import { badInput, limitExceeded } from '../../errors.js';
+import { readPoint, type Point } from '../../geo/bounds.js';
 import { encode, LONGEST_Z } from '../../geo/geohash.js';
-import { readPoint, type Point } from '../../geo/point.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import { checkPlaceFits, readPlace } from '../../keys/place.js';
 import { readMarkerKey } from '../../keys/validate.js';

@@ -4,9 +4,8 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { badInput } from '../../errors.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
-import type { Database } from '../database.js';
+import type { Call, Database } from '../database.js';
 import { isFailure } from '../request/failures.js';
-import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 
 /** The kinds of object that a collection numbers. */
@@ -16,6 +15,9 @@ export type Counted = 'marker' | 'zone';
 export function newUuid(): string {
   return uuidv7();
 }
+
+/** Has the length of the longest key that a collection generates: a UUID. */
+export const LONGEST_OWN_KEY = 'x'.repeat(36);
 
 /** A value that distinguishes successive items with the same key. */
 export function newIncarnation(): string {

@@ -2,14 +2,11 @@ import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { isInRows } from '../../model/grant.js';
 import type { Marker } from '../../model/marker.js';
-import type { Database, Item } from '../database.js';
-import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
-import { bulkWriter, transactionPieces } from '../request/batch-write.js';
-import { mapConcurrently } from '../request/concurrency.js';
-import type { ConditionalChange } from '../request/conditional-change.js';
-import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
+import type { Call, Database, Item } from '../database.js';
+import { batchGet, putInBulk, transactionPieces, type BatchGetOptions } from '../request/batches.js';
+import { putIfAbsent, putTogetherIfAbsent, type ConditionalChange } from '../request/conditional-write.js';
 import { isFailure, isTransient, OutcomeUnknown } from '../request/failures.js';
-import type { Call } from '../request/meter.js';
+import { mapConcurrently } from '../request/pacing.js';
 import {
   checkMarkerBytes,
   markerFromBase,
@@ -18,13 +15,11 @@ import {
   type MarkerInput,
   type SentMarker,
 } from './marker-item.js';
-import { checkKeyGiven, takeKeys } from './marker-keys.js';
+import { checkKeyGiven, LONGEST_OWN_KEY, takeKeys } from './marker-keys.js';
 
 /** Maximum number of markers that one call may create or delete. */
 export const MAX_MARKERS_A_CALL = 500;
 const PUTS_AT_A_TIME = 16;
-/** Has the length of the longest key that a collection generates: a UUID. */
-const LONGEST_OWN_KEY = 'x'.repeat(36);
 
 /**
  * The effect of one write on a marker: its item before and after, and the marker as it is, or as it was before its
@@ -237,14 +232,9 @@ export async function getMarkers(
 }
 
 /**
- * Returns a function that puts items made by `newMarkerItem`, replacing items with the same keys, so that an import can
- * be repeated. See `bulkWriter` for concurrent calls and retries.
+ * Puts items made by `newMarkerItem`, replacing items with the same keys, so that an import can be repeated. See
+ * `bulkWriter` for retries.
  */
-export function markerWriter(database: Database, call: Call): (items: readonly Item[]) => Promise<void> {
-  return bulkWriter(database, database.tables.entities, call);
-}
-
-/** Puts items once, like a `markerWriter`. */
 export function putMarkersInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
-  return markerWriter(database, call)(items);
+  return putInBulk(database, database.tables.entities, items, call);
 }

@@ -1,14 +1,10 @@
 import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { hiddenOf, isInRows, type Grant } from '../../model/grant.js';
-import type { Database, Item } from '../database.js';
-import { batchGet } from '../request/batch-get.js';
-import { transactionPieces, type BulkOptions } from '../request/batch-write.js';
-import { mapConcurrently } from '../request/concurrency.js';
-import { changeOnce, type ConditionalChange } from '../request/conditional-change.js';
-import { putIfAbsent, putTogetherIfAbsent } from '../request/conditional-put.js';
-import type { Call } from '../request/meter.js';
-import { retryInBackground } from '../request/retries.js';
+import type { Call, Database, Item } from '../database.js';
+import { batchGet, transactionPieces, type BulkOptions } from '../request/batches.js';
+import { changeOnce, putIfAbsent, putTogetherIfAbsent, type ConditionalChange } from '../request/conditional-write.js';
+import { mapConcurrently, retryInBackground } from '../request/pacing.js';
 import { checkMarkerBytes, MARKER_BYTES, markerFromBase, type SentMarker } from './marker-item.js';
 import { replacedMarkerItem } from './marker-update.js';
 import {

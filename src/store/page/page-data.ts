@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
+import type { Point } from '../../geo/bounds.js';
 import { encode, LONGEST_Z } from '../../geo/geohash.js';
-import type { Point } from '../../geo/point.js';
 import { jsonOf } from '../../model/json.js';
 import { withMapProperties, type MapMarker, type Properties } from '../../model/marker.js';
 import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';

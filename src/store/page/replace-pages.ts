@@ -1,8 +1,7 @@
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
-import type { Database } from '../database.js';
-import { chunks, mapConcurrently } from '../request/concurrency.js';
-import type { Call } from '../request/meter.js';
-import { REFUSALS, replaceStatement } from '../request/replace-statement.js';
+import type { Call, Database } from '../database.js';
+import { REFUSALS, replaceStatement } from '../request/conditional-write.js';
+import { chunks, mapConcurrently } from '../request/pacing.js';
 import { send } from '../request/send.js';
 import { transactOnce, type Write } from '../request/transact.js';
 import type { NewPage, PageReplacement } from './pages.js';

@@ -1,9 +1,8 @@
 import { CellportError } from '../../errors.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { MapMarker } from '../../model/marker.js';
-import type { Database } from '../database.js';
-import type { Call } from '../request/meter.js';
-import { retryInBackground } from '../request/retries.js';
+import type { Call, Database } from '../database.js';
+import { retryInBackground } from '../request/pacing.js';
 import { decodePage } from './page-data.js';
 import { pagesFrom, UnknownPageFormat, type PageSet } from './pages.js';
 

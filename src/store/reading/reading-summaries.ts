@@ -1,8 +1,7 @@
 import { CellportError, limitExceeded } from '../../errors.js';
 import { periodStart, withNumber, type ReadingSummary, type SummaryPeriod } from '../../model/reading-summary.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
-import type { Call } from '../request/meter.js';
 import { rangeRequest, type StoredRange } from '../request/ranges.js';
 import { queryResponse } from '../table/query-responses.js';
 import { readingFromItem } from './reading-item.js';

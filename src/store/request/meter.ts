@@ -1,5 +1,4 @@
-import type { Traced } from '../../tracing.js';
-import type { PageRead, RangeRead } from './read-log.js';
+import type { Bounds } from '../../geo/bounds.js';
 
 /** Cost of one client request, summed over its commands by `send`. */
 export interface Meter {
@@ -47,28 +46,27 @@ export function newMeter(): Meter {
   };
 }
 
-/** Passed along with every command of one piece of work: where its cost is counted, and when to stop. */
-export interface Call {
-  readonly meter: Meter;
-  readonly signal?: AbortSignal | undefined;
-  /** Whether half of the time for it has passed; never if omitted. */
-  readonly isLate?: (() => boolean) | undefined;
-  /**
-   * Claims the read units that a command is expected to take, before it is sent; returns the function that ends the claim once
-   * the meter has what it took. Throws LIMIT_EXCEEDED if the work may not use so much.
-   */
-  readonly claim?: ((units: number) => () => void) | undefined;
-  /** The meter's units are not needed. AWS reports them for free, but reporting slows DynamoDB Local's writes by a fifth. */
-  readonly unpriced?: boolean | undefined;
-  /** Undefined if nobody traces it. */
-  readonly traced?: Traced | undefined;
-  /** Collects each range that was read or served from a cache, for explanations; omitted if not requested. */
-  readonly reads?: RangeRead[] | undefined;
-  /** Collects each page of markers used, likewise. */
-  readonly pages?: PageRead[] | undefined;
+/** A range of one partition that a response is based on, read by one Query call or found in a cache. */
+export interface RangeRead {
+  /** The index, or for a table itself `entities`, `cells`, `pages` or `derived` (the rest of the derived table). */
+  readonly index: string;
+  readonly pk: string;
+  /** Bounds of the sort keys, both included; null if the range is open. For a single response, the part that it covered. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Number of items read, before filters; for a cached range, the number of its items. */
+  readonly items: number;
+  readonly readUnits: number;
+  readonly cached: boolean;
 }
 
-/** A call with its own meter, for startup and background work. */
-export function newCall(signal?: AbortSignal): Call {
-  return { meter: newMeter(), signal };
+/** A page of markers that a response is based on. */
+export interface PageRead {
+  readonly pk: string;
+  /** Its begin and exclusive end in the order of its partition; null for the partition's end. */
+  readonly begin: string;
+  readonly end: string | null;
+  readonly markers: number;
+  /** The bounding box of its markers, in degrees; null if it has none. */
+  readonly bounds: Bounds | null;
 }

@@ -1,33 +1,8 @@
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 
-import type { Bounds } from '../../geo/bounds.js';
 import { INDEXES } from '../../keys/indexes.js';
 import type { Database, Item } from '../database.js';
-
-/** A range of one partition that a response is based on, read by one Query call or found in a cache. */
-export interface RangeRead {
-  /** The index, or for a table itself `entities`, `cells`, `pages` or `derived` (the rest of the derived table). */
-  readonly index: string;
-  readonly pk: string;
-  /** Bounds of the sort keys, both included; null if the range is open. For a single response, the part that it covered. */
-  readonly from: string | null;
-  readonly to: string | null;
-  /** Number of items read, before filters; for a cached range, the number of its items. */
-  readonly items: number;
-  readonly readUnits: number;
-  readonly cached: boolean;
-}
-
-/** A page of markers that a response is based on. */
-export interface PageRead {
-  readonly pk: string;
-  /** Its begin and exclusive end in the order of its partition; null for the partition's end. */
-  readonly begin: string;
-  readonly end: string | null;
-  readonly markers: number;
-  /** The bounding box of its markers, in degrees; null if it has none. */
-  readonly bounds: Bounds | null;
-}
+import type { RangeRead } from './meter.js';
 
 const sortAttributeOf = (index: string | undefined) =>
   index === undefined ? 'sk' : (Object.entries(INDEXES).find(([name]) => name === index)?.[1] as { sk?: string })?.sk;

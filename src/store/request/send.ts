@@ -1,56 +1,15 @@
-import {
-  BatchGetItemCommand,
-  QueryCommand as WireQueryCommand,
-  ScanCommand as WireScanCommand,
-  type BatchGetItemCommandInput,
-  type BatchGetItemCommandOutput,
-  type ConsumedCapacity,
-  type QueryCommandInput as WireQueryInput,
-  type QueryCommandOutput as WireQueryOutput,
-  type ScanCommandInput as WireScanInput,
-  type ScanCommandOutput as WireScanOutput,
-} from '@aws-sdk/client-dynamodb';
-import {
-  BatchExecuteStatementCommand,
-  BatchGetCommand,
-  BatchWriteCommand,
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  ScanCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-  type BatchExecuteStatementCommandInput,
-  type BatchExecuteStatementCommandOutput,
-  type BatchGetCommandInput,
-  type BatchGetCommandOutput,
-  type BatchWriteCommandInput,
-  type BatchWriteCommandOutput,
-  type DeleteCommandInput,
-  type DeleteCommandOutput,
-  type GetCommandInput,
-  type GetCommandOutput,
-  type PutCommandInput,
-  type PutCommandOutput,
-  type QueryCommandInput,
-  type QueryCommandOutput,
-  type ScanCommandInput,
-  type ScanCommandOutput,
-  type TransactWriteCommandInput,
-  type TransactWriteCommandOutput,
-  type UpdateCommandInput,
-  type UpdateCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
+import * as aws from '@aws-sdk/client-dynamodb';
+import * as lib from '@aws-sdk/lib-dynamodb';
 
 import { READS_OF_A_WRITE, unitsOf as readUnitsOf } from '../../model/read-cost.js';
 import { inSpan, type Attributes } from '../../tracing.js';
-import type { Database } from '../database.js';
+import type { Call, Database } from '../database.js';
 import { exact } from './exact-values.js';
 import { mapFailure } from './failures.js';
 import { itemBytes } from './item-size.js';
-import type { Call, Meter } from './meter.js';
+import type { Meter, RangeRead } from './meter.js';
 import { inWireFormat, queryCommand } from './query-items.js';
-import { rangeReadOf, type RangeRead } from './read-log.js';
+import { rangeReadOf } from './read-log.js';
 import type { WireMap } from './wire.js';
 import { withinTime } from './within-time.js';
 
@@ -58,23 +17,23 @@ type WireItems<Output> = Omit<Output, 'Items'> & { Items?: readonly WireMap[] };
 
 /** The operations on items with their inputs and outputs. A request is such an input: a plain value. */
 export interface Operations {
-  get: { input: GetCommandInput; output: GetCommandOutput };
-  batchGet: { input: BatchGetCommandInput; output: BatchGetCommandOutput };
+  get: { input: lib.GetCommandInput; output: lib.GetCommandOutput };
+  batchGet: { input: lib.BatchGetCommandInput; output: lib.BatchGetCommandOutput };
   /** In wire format, for tables of others. */
-  wireBatchGet: { input: BatchGetItemCommandInput; output: BatchGetItemCommandOutput };
-  query: { input: QueryCommandInput; output: QueryCommandOutput };
+  wireBatchGet: { input: aws.BatchGetItemCommandInput; output: aws.BatchGetItemCommandOutput };
+  query: { input: lib.QueryCommandInput; output: lib.QueryCommandOutput };
   /** In wire format, for tables of others. */
-  wireQuery: { input: WireQueryInput; output: WireItems<WireQueryOutput> };
-  scan: { input: ScanCommandInput; output: ScanCommandOutput };
+  wireQuery: { input: aws.QueryCommandInput; output: WireItems<aws.QueryCommandOutput> };
+  scan: { input: lib.ScanCommandInput; output: lib.ScanCommandOutput };
   /** With items and keys in wire format: a single value that JavaScript cannot represent must not cost a whole response. */
-  wireScan: { input: WireScanInput; output: WireItems<WireScanOutput> };
-  put: { input: PutCommandInput; output: PutCommandOutput };
-  update: { input: UpdateCommandInput; output: UpdateCommandOutput };
-  delete: { input: DeleteCommandInput; output: DeleteCommandOutput };
-  batchWrite: { input: BatchWriteCommandInput; output: BatchWriteCommandOutput };
-  transactWrite: { input: TransactWriteCommandInput; output: TransactWriteCommandOutput };
+  wireScan: { input: aws.ScanCommandInput; output: WireItems<aws.ScanCommandOutput> };
+  put: { input: lib.PutCommandInput; output: lib.PutCommandOutput };
+  update: { input: lib.UpdateCommandInput; output: lib.UpdateCommandOutput };
+  delete: { input: lib.DeleteCommandInput; output: lib.DeleteCommandOutput };
+  batchWrite: { input: lib.BatchWriteCommandInput; output: lib.BatchWriteCommandOutput };
+  transactWrite: { input: lib.TransactWriteCommandInput; output: lib.TransactWriteCommandOutput };
   /** Independent PartiQL statements. */
-  batchExecute: { input: BatchExecuteStatementCommandInput; output: BatchExecuteStatementCommandOutput };
+  batchExecute: { input: lib.BatchExecuteStatementCommandInput; output: lib.BatchExecuteStatementCommandOutput };
 }
 
 export type Operation = keyof Operations;
@@ -107,13 +66,13 @@ const total = (lists: Readonly<Record<string, readonly unknown[]>> | undefined) 
 const countOf = ({ Count = 0 }: { readonly Count?: number | undefined }) => Count;
 
 /** A Query that finds nothing costs as much as one that finds a little. */
-const leastOfRange = ({ ConsistentRead }: Pick<QueryCommandInput, 'ConsistentRead'>) =>
+const leastOfRange = ({ ConsistentRead }: Pick<lib.QueryCommandInput, 'ConsistentRead'>) =>
   ConsistentRead === true ? 1 : 0.5;
 
 /** Each item of a batch is rounded up on its own, and a key that is absent costs as much as a small item. */
 function leastOfBatch(
-  { RequestItems: tables = {} }: BatchGetCommandInput,
-  { Responses: found = {}, UnprocessedKeys: left = {} }: BatchGetCommandOutput,
+  { RequestItems: tables = {} }: lib.BatchGetCommandInput,
+  { Responses: found = {}, UnprocessedKeys: left = {} }: lib.BatchGetCommandOutput,
 ): number {
   return Object.entries(tables).reduce((sum, [table, { Keys: keys = [], ConsistentRead }]) => {
     const items = found[table] ?? [];
@@ -127,19 +86,19 @@ function leastOfBatch(
 
 const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   get: {
-    run: ({ client }, input, options) => client.send(exact(new GetCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.GetCommand(input)), options),
     keysRead: () => 1,
     itemsRead: ({ Item: item }) => (item === undefined ? 0 : 1),
   },
   batchGet: {
-    run: ({ client }, input, options) => client.send(exact(new BatchGetCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.BatchGetCommand(input)), options),
     keysRead: ({ RequestItems: tables = {} }) =>
       Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
     itemsRead: (output) => total(output.Responses),
     leastUnits: leastOfBatch,
   },
   wireBatchGet: {
-    run: ({ client }, input, options) => client.send(new BatchGetItemCommand(input), options),
+    run: ({ client }, input, options) => client.send(new aws.BatchGetItemCommand(input), options),
     keysRead: ({ RequestItems: tables = {} }) =>
       Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
     itemsRead: (output) => total(output.Responses),
@@ -153,7 +112,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
   },
   wireQuery: {
     run: ({ client, scheduler }, input, options) =>
-      client.send(inWireFormat(new WireQueryCommand(input), scheduler.takeTurn), options) as unknown as Promise<
+      client.send(inWireFormat(new aws.QueryCommand(input), scheduler.takeTurn), options) as unknown as Promise<
         Operations['wireQuery']['output']
       >,
     itemsRead: countOf,
@@ -161,41 +120,41 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     isRange: true,
   },
   scan: {
-    run: ({ client }, input, options) => client.send(exact(new ScanCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.ScanCommand(input)), options),
     itemsRead: countOf,
     isRange: true,
   },
   wireScan: {
     // The SDK's type of a value is a union by type name; ours is read by whichever name is present.
     run: ({ client, scheduler }, input, options) =>
-      client.send(inWireFormat(new WireScanCommand(input), scheduler.takeTurn), options) as unknown as Promise<
+      client.send(inWireFormat(new aws.ScanCommand(input), scheduler.takeTurn), options) as unknown as Promise<
         Operations['wireScan']['output']
       >,
     itemsRead: countOf,
     isRange: true,
   },
   put: {
-    run: ({ client }, input, options) => client.send(exact(new PutCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.PutCommand(input)), options),
     writes: () => 1,
   },
   update: {
-    run: ({ client }, input, options) => client.send(exact(new UpdateCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.UpdateCommand(input)), options),
     writes: () => 1,
   },
   delete: {
-    run: ({ client }, input, options) => client.send(exact(new DeleteCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.DeleteCommand(input)), options),
     writes: () => 1,
   },
   batchWrite: {
-    run: ({ client }, input, options) => client.send(exact(new BatchWriteCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.BatchWriteCommand(input)), options),
     writes: (input) => total(input.RequestItems),
   },
   transactWrite: {
-    run: ({ client }, input, options) => client.send(exact(new TransactWriteCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.TransactWriteCommand(input)), options),
     writes: (input) => input.TransactItems?.length ?? 0,
   },
   batchExecute: {
-    run: ({ client }, input, options) => client.send(exact(new BatchExecuteStatementCommand(input)), options),
+    run: ({ client }, input, options) => client.send(exact(new lib.BatchExecuteStatementCommand(input)), options),
     writes: (input) => input.Statements?.length ?? 0,
   },
 };
@@ -204,7 +163,7 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
 const LEAST_WRITE = 2 * READS_OF_A_WRITE;
 
 interface Answer {
-  readonly ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
+  readonly ConsumedCapacity?: aws.ConsumedCapacity | aws.ConsumedCapacity[] | undefined;
   readonly ScannedCount?: number | undefined;
 }
 

@@ -1,10 +1,9 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { retry } from '../../retry.js';
-import type { Database } from '../database.js';
+import type { Call, Database } from '../database.js';
 import { cancellationCodes, isFailure, isTransactionConflict } from './failures.js';
-import type { Call } from './meter.js';
-import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
+import { CONFLICT_RETRIES, TooManyUpdates } from './pacing.js';
 import { send } from './send.js';
 
 type Writes = NonNullable<TransactWriteCommandInput['TransactItems']>;

@@ -1,7 +1,6 @@
 import { badInput, CellportError } from '../../errors.js';
-import type { KeyAttribute } from '../../sources/primary-key.js';
-import type { Database, Item } from '../database.js';
-import type { Call } from '../request/meter.js';
+import type { TableKeyAttribute } from '../../model/collection.js';
+import type { Call, Database, Item } from '../database.js';
 import { send, type Operations } from '../request/send.js';
 import { exactItemOf } from '../request/wire.js';
 import { describeTable } from '../table/tables.js';
@@ -9,7 +8,7 @@ import { describeTable } from '../table/tables.js';
 /** A table of others, as DynamoDB describes it. */
 export interface SourceTable {
   readonly name: string;
-  readonly key: readonly KeyAttribute[];
+  readonly key: readonly TableKeyAttribute[];
   /** The view type of its stream; undefined if it has none. */
   readonly stream: string | undefined;
   /** Counted by DynamoDB about every six hours. */

@@ -1,5 +1,4 @@
-import type { Database } from '../database.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database } from '../database.js';
 import { send } from '../request/send.js';
 
 /** Why a table of others cannot be read at present, whichever process has tried. */

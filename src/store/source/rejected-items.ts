@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { deadLetterKey, putDeadLetters, readDeadLetters, type DeadLetter } from '../cell/dead-letters.js';
-import type { Database } from '../database.js';
-import { deleteInBulk } from '../request/batch-delete.js';
-import type { Call } from '../request/meter.js';
+import type { Call, Database } from '../database.js';
+import { deleteInBulk } from '../request/batches.js';
 
 /** Where rejected items of a source are listed among dead letters: each item once, as it is now. */
 const ITEM = 'item';

@@ -1,18 +1,15 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
 import { encode, LONGEST_Z } from '../../geo/geohash.js';
-import type { CollectionSource } from '../../model/collection.js';
+import type { CollectionSource, TableKeyAttribute } from '../../model/collection.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Marker } from '../../model/marker.js';
+import { keyText } from '../../sources/mapping.js';
 import { detailsOf, markersOf, type SourceMarker } from '../../sources/marker.js';
-import { keyText } from '../../sources/path.js';
-import type { KeyAttribute } from '../../sources/primary-key.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import { getMarkers, type MarkerReference } from '../marker/markers.js';
-import type { BatchGetOptions } from '../request/batch-get.js';
-import { chunks, mapConcurrently } from '../request/concurrency.js';
-import type { Call } from '../request/meter.js';
-import { processAll } from '../request/retries.js';
+import type { BatchGetOptions } from '../request/batches.js';
+import { chunks, mapConcurrently, processAll } from '../request/pacing.js';
 import { send, type Operations } from '../request/send.js';
 import { exactItemOf, type WireMap } from '../request/wire.js';
 import {
@@ -64,8 +61,8 @@ function wholeMarker(collection: SourceCollection, found: SourceMarker): Marker 
 type WireKey = Record<string, AttributeValue>;
 
 /** The wire format of a primary key. */
-function wireKey(tableKey: readonly KeyAttribute[], key: Item): WireKey {
-  const valueOf = ({ name, type }: KeyAttribute): AttributeValue => {
+function wireKey(tableKey: readonly TableKeyAttribute[], key: Item): WireKey {
+  const valueOf = ({ name, type }: TableKeyAttribute): AttributeValue => {
     const value = key[name];
     if (type === 'B') return { B: value as Uint8Array };
     const text = keyText(value) ?? '';

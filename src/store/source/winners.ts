@@ -1,10 +1,9 @@
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Newest } from '../../sources/marker.js';
-import type { Database } from '../database.js';
-import { batchGet, type BatchGetOptions } from '../request/batch-get.js';
-import { chunks, mapConcurrently } from '../request/concurrency.js';
-import type { Call } from '../request/meter.js';
-import { REFUSALS, replaceStatement } from '../request/replace-statement.js';
+import type { Call, Database } from '../database.js';
+import { batchGet, type BatchGetOptions } from '../request/batches.js';
+import { REFUSALS, replaceStatement } from '../request/conditional-write.js';
+import { chunks, mapConcurrently } from '../request/pacing.js';
 import { send } from '../request/send.js';
 
 /** One of the items of a source with the key of one marker. */

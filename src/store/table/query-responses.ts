@@ -1,8 +1,7 @@
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/lib-dynamodb';
 
-import type { Database, Item } from '../database.js';
+import type { Call, Database, Item } from '../database.js';
 import { isMissingTable } from '../request/failures.js';
-import type { Call } from '../request/meter.js';
 import { send } from '../request/send.js';
 import { monthFaults } from './month-tables.js';
 import { isOfKey, refuse } from './table-differences.js';

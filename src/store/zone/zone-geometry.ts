@@ -7,7 +7,7 @@ import type { ZoneGeometry } from '../../geo/antimeridian.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { coverZone, type Cover } from '../../geo/zone-cover.js';
 import { readZoneGeometry } from '../../geo/zone-geometry.js';
-import type { GeometryFacts, StoredGeometry } from '../../model/zone.js';
+import type { GeometryFacts, StoredGeometry } from '../../model/marker.js';
 import { inTurns, type Turn } from '../../scheduling/turns.js';
 import type { Database, GeometryStore, Tables } from '../database.js';
 

@@ -1,16 +1,82 @@
 import { CellportError, notFound } from '../../errors.js';
+import type { PartitionRange } from '../../keys/keyspace.js';
 import { readMarkerKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
-import type { Zone } from '../../model/zone.js';
-import type { Database, Item } from '../database.js';
-import { checkKeyGiven, takeKeys } from '../marker/marker-keys.js';
-import { readItem } from '../request/conditional-change.js';
-import { putIfAbsentRequest } from '../request/conditional-put.js';
-import type { Call } from '../request/meter.js';
+import type { Properties, Zone } from '../../model/marker.js';
+import type { ObjectStore } from '../../objects/object-store.js';
+import type { Call, Database, Item } from '../database.js';
+import { checkKeyGiven, LONGEST_OWN_KEY, takeKeys } from '../marker/marker-keys.js';
+import { readOptionalText, readShown } from '../marker/properties.js';
+import { deleteReadItems } from '../request/batches.js';
+import { putIfAbsentRequest, readItem } from '../request/conditional-write.js';
+import { rangeRequest } from '../request/ranges.js';
+import { send } from '../request/send.js';
 import { transact } from '../request/transact.js';
-import { draftZone, type ZoneDraft, type ZoneInput } from './zone-draft.js';
-import { dropGeometry, placeGeometry } from './zone-geometry.js';
-import { coverItems, newZoneItem, zoneFromItem } from './zone-item.js';
+import { queryResponses } from '../table/query-responses.js';
+import {
+  checkRoom,
+  dropGeometry,
+  placeGeometry,
+  prepareGeometry,
+  scopeOfObject,
+  type PreparedGeometry,
+} from './zone-geometry.js';
+import {
+  coverItems,
+  coverKeys,
+  newZoneItem,
+  zoneEntryOf,
+  zoneFromItem,
+  type ZoneContent,
+  type ZoneEntry,
+} from './zone-item.js';
+
+/** A new zone as a client describes it. Everything is checked at run time, too. */
+export interface ZoneInput extends ZoneUpdate {
+  readonly key?: string | null | undefined;
+  readonly geometry: unknown;
+}
+
+/** Changes to a zone: what is omitted stays as it is, and null removes what is optional. */
+export interface ZoneUpdate {
+  readonly name?: string | null | undefined;
+  readonly properties?: Properties | null | undefined;
+  readonly geometry?: unknown;
+}
+
+/** As long as the longest name of an object. */
+const LONGEST_OBJECT_NAME = 'x'.repeat(400);
+
+/** A zone to be written: checked, and its geometry compressed. */
+export interface ZoneDraft extends ZoneContent {
+  readonly geometry: PreparedGeometry;
+}
+
+/**
+ * Checks a zone without any request to the database. Throws BAD_USER_INPUT naming the field, or LIMIT_EXCEEDED if the
+ * geometry needs an object store and there is none.
+ */
+export async function draftZone(
+  database: Database,
+  collection: Collection,
+  key: string,
+  { name, properties, geometry }: ZoneUpdate,
+): Promise<ZoneDraft> {
+  const content: ZoneContent = {
+    name: readOptionalText('name', name),
+    properties: readShown(collection, 'properties', properties ?? {}),
+  };
+  const prepared = await prepareGeometry(geometry, database.scheduler.takeTurn);
+  const { bounds, covers, stored } = prepared;
+  const inline = prepared.body.length <= database.geometry.inlineBytes;
+  const expected = inline
+    ? { body: prepared.body, object: undefined }
+    : { body: undefined, object: LONGEST_OBJECT_NAME };
+  const place = { bounds, covers, geometry: { ...stored, ...expected } };
+  newZoneItem(database.keys, { collection, key, content, place, now: '' });
+  checkRoom(database.geometry, prepared);
+  return { ...content, geometry: prepared };
+}
 
 /** Names a zone that may exist. */
 export interface ZoneReference {
@@ -35,9 +101,6 @@ function conflict({ collection, key }: ZoneReference): CellportError {
     key,
   });
 }
-
-/** As long as the longest key that a collection generates. */
-const LONGEST_OWN_KEY = 'x'.repeat(36);
 
 /** Writes a zone that does not exist yet, and returns its item; undefined if it exists. */
 export async function insertZone(
@@ -82,4 +145,128 @@ export async function createZone(
   const item = await insertZone(database, reference, draft, now, call);
   if (item === undefined) throw conflict(reference);
   return requireZone(database, reference, item).zone;
+}
+
+/** The covers in a range of the geo index, from one Query per MB; undefined if there are more than `most`. */
+export async function readZoneEntries(
+  database: Database,
+  range: PartitionRange,
+  most: number,
+  call: Call,
+): Promise<ZoneEntry[] | undefined> {
+  const entries: ZoneEntry[] = [];
+  for await (const items of queryResponses(
+    database,
+    rangeRequest(database, { index: 'geoA', ...range }),
+    call,
+    most + 1,
+  )) {
+    entries.push(...items.flatMap((item) => zoneEntryOf(database.keys, item) ?? []));
+  }
+  return entries.length > most ? undefined : entries;
+}
+
+/** Some of a collection's zones in key order, from one Query; `next` is the key after which there may be more. */
+export async function queryZones(
+  database: Database,
+  collection: Collection,
+  { after, limit, consistent = false }: { after: string | undefined; limit: number; consistent?: boolean },
+  call: Call,
+): Promise<{ readonly items: readonly Item[]; readonly zones: readonly Zone[]; readonly next: string | undefined }> {
+  const { keys } = database;
+  const scope = keys.scope(collection);
+  const behind = after === undefined ? undefined : keys.zone(scope, after).sk;
+  const range = { index: 'entities', pk: keys.zonesPartition(scope), behind, limit, consistent } as const;
+  const { Items = [], LastEvaluatedKey } = await send(database, 'query', rangeRequest(database, range), call);
+  const zones = Items.flatMap((item) => zoneFromItem(keys, item, collection.key) ?? []);
+  const last =
+    LastEvaluatedKey && keys.parseZone({ pk: String(LastEvaluatedKey['pk']), sk: String(LastEvaluatedKey['sk']) });
+  return { items: Items, zones, next: last?.key };
+}
+
+const ZONES_AT_A_TIME = 100;
+/** Leftovers of interrupted puts, in every object store. */
+const HALF_WRITTEN = '.writing/';
+/** Number of objects compared with items at a time. */
+const OBJECTS_AT_A_TIME = 10_000;
+
+/**
+ * Removes all zones of a collection that is no longer written to, each after its covers and before its object. Whatever
+ * an interruption leaves is found by a later run, or by a sweep in the case of objects. Items are removed only in the
+ * incarnation that was read.
+ */
+export async function removeZones(database: Database, collection: Collection, call: Call): Promise<void> {
+  let after: string | undefined;
+  do {
+    const some = { after, limit: ZONES_AT_A_TIME, consistent: true };
+    const { items, zones, next } = await queryZones(database, collection, some, call);
+    await deleteReadItems(
+      database,
+      zones.flatMap((zone) => coverKeys(database.keys, zone)),
+      call,
+    );
+    await deleteReadItems(database, items, call);
+    for (const { geometry } of zones) await dropGeometry(database.geometry, geometry);
+    after = next;
+  } while (after !== undefined);
+}
+
+/** Names of the objects for a collection's zones. */
+async function objectsIn(database: Database, scope: string, call: Call): Promise<Set<string>> {
+  const names = new Set<string>();
+  const pk = database.keys.zonesPartition(scope);
+  const attributes = ['geometry.object'];
+  const request = rangeRequest(database, { index: 'entities', pk, consistent: true, attributes });
+  for await (const items of queryResponses(database, request, call)) {
+    for (const { geometry } of items) {
+      const { object } = (geometry ?? {}) as { readonly object?: unknown };
+      if (typeof object === 'string') names.add(object);
+    }
+  }
+  return names;
+}
+
+/** The result of a sweep: the number of this table's objects checked, and the number removed. */
+interface Swept {
+  readonly objects: number;
+  readonly removed: number;
+}
+
+/**
+ * Removes this table's objects that no zone refers to and that are older than `before`, which must be longer ago than
+ * any request lasts, because a request may be about to write the item for its object. Items are read after the objects
+ * are listed, by Query, one collection after the other. Objects left by interrupted puts are also removed.
+ */
+export async function sweepObjects(database: Database, objects: ObjectStore, before: Date, call: Call): Promise<Swept> {
+  let looked = 0;
+  let removed = 0;
+  let byScope = new Map<string, string[]>();
+  let collected = 0;
+  const compare = async () => {
+    for (const [scope, names] of byScope) {
+      const used = await objectsIn(database, scope, call);
+      for (const name of names) {
+        if (used.has(name)) continue;
+        await objects.remove(name);
+        removed += 1;
+      }
+    }
+    byScope = new Map();
+    collected = 0;
+  };
+  for await (const { name, modifiedAt } of objects.list()) {
+    call.signal?.throwIfAborted();
+    const scope = scopeOfObject(database.tables, name);
+    if (scope !== undefined) looked += 1;
+    if (modifiedAt >= before) continue;
+    if (name.startsWith(HALF_WRITTEN)) await objects.remove(name);
+    if (scope === undefined) continue;
+    const names = byScope.get(scope) ?? [];
+    byScope.set(scope, names);
+    names.push(name);
+    collected += 1;
+    if (collected >= OBJECTS_AT_A_TIME) await compare();
+  }
+  await compare();
+  return { objects: looked, removed };
 }

@@ -9,8 +9,7 @@ import {
   type BlockWrite,
   type StoredBlock,
 } from '../../store/cell/blocks.js';
-import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
-import { processAll } from '../../store/request/retries.js';
+import { chunks, mapConcurrently, processAll } from '../../store/request/pacing.js';
 import type { CellsPort, LeasedWork } from '../ports.js';
 import type { CellMemory } from './memory.js';
 

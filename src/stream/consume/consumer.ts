@@ -5,7 +5,7 @@ import { LeaseLost, whileLeased, type Lease } from '../../store/lease.js';
 import { CellMemory } from '../cells/memory.js';
 import { firstState } from '../state.js';
 import { LOAD_POLICY } from './flood.js';
-import { OtherFormat, takeOwnership } from './ownership.js';
+import { OtherFormat, takeOwnership } from './owners.js';
 import type { BatchLimits } from './reader.js';
 import type { Progress, SessionOptions, SessionParts, SessionTuning } from './session-options.js';
 import { Session } from './session.js';

@@ -6,11 +6,10 @@ import type { Collection } from '../../model/collection.js';
 import { readBlocks, replaceBlocks } from '../../store/cell/blocks.js';
 import { putDeadLetters } from '../../store/cell/dead-letters.js';
 import { CONSUMER, loadStreamState, putStreamState } from '../../store/cell/stream-state.js';
-import { everyCollection } from '../../store/collection/collection-changes.js';
-import type { Database } from '../../store/database.js';
+import { everyCollection } from '../../store/collection/collections.js';
+import { newCall, type Call, type Database } from '../../store/database.js';
 import { decodePage, PACKING } from '../../store/page/page-data.js';
-import { findDirectoryPart, putDirectoryPart } from '../../store/page/page-directory.js';
-import { findPage, pagesFrom } from '../../store/page/pages.js';
+import { findDirectoryPart, findPage, pagesFrom, putDirectoryPart } from '../../store/page/pages.js';
 import { putRecentWrites } from '../../store/page/recent-writes.js';
 import { replacePages } from '../../store/page/replace-pages.js';
 import {
@@ -23,7 +22,6 @@ import {
   removeDays,
   summarizeDay,
 } from '../../store/reading/kept-days.js';
-import { newCall, type Call } from '../../store/request/meter.js';
 import { rangeRequest } from '../../store/request/ranges.js';
 import { send } from '../../store/request/send.js';
 import { describeTable } from '../../store/table/tables.js';

@@ -1,22 +1,15 @@
-import type { Clock } from '../../clock.js';
 import { reasonFor } from '../../errors.js';
-import type { Keyspace } from '../../keys/keyspace.js';
-import type { Log } from '../../log.js';
 import { restartOnFailure } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import { isAfter, type StreamRecord } from '../change.js';
-import { NoStream, type StreamPort } from '../ports.js';
+import { NoStream, type StreamParts } from '../ports.js';
 import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
 import { firstState, KEPT_MS } from '../state.js';
 import { StreamReader } from './reader.js';
 
 /** Dependencies for reading a stream without maintaining cells. */
-export interface FollowerOptions {
-  readonly stream: StreamPort;
-  readonly clock: Clock;
-  readonly keys: Keyspace;
-  readonly log: Log;
+export interface FollowerOptions extends StreamParts {
   readonly onRecord: (record: StreamRecord) => void;
   readonly pollMs?: number;
 }

@@ -1,7 +1,7 @@
 import { wallAt, type Clock } from '../../clock.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { SequenceRange, StreamState } from '../../store/cell/stream-state.js';
-import { chunks } from '../../store/request/concurrency.js';
+import { chunks } from '../../store/request/pacing.js';
 import { isAfter, type StreamRecord } from '../change.js';
 import type { RecentChanges } from '../pages/publisher.js';
 import type { ShardStart, StreamPort } from '../ports.js';

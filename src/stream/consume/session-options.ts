@@ -1,24 +1,17 @@
-import type { Clock } from '../../clock.js';
-import type { Keyspace } from '../../keys/keyspace.js';
-import type { Log } from '../../log.js';
 import type { CellChanges } from '../../model/cell-changes.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { CellMemory } from '../cells/memory.js';
 import type { StreamRecord } from '../change.js';
 import type { DaysOptions } from '../days/apply.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
-import type { CellsPort, StatePort, StreamPort, WinnersPort } from '../ports.js';
+import type { CellsPort, StatePort, StreamParts, WinnersPort } from '../ports.js';
 import type { LoadPolicy } from './flood.js';
 import type { BatchLimits } from './reader.js';
 
 /** The parts that a consumer works with. */
-export interface SessionParts {
-  readonly stream: StreamPort;
+export interface SessionParts extends StreamParts {
   readonly state: StatePort;
   readonly cells: CellsPort;
-  readonly clock: Clock;
-  readonly keys: Keyspace;
-  readonly log: Log;
   /** Omitted if pages are not maintained. */
   readonly pages?: PagesOptions | undefined;
   /** Omitted if summaries of readings are not kept. */

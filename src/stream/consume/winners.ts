@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { compareNewest } from '../../sources/marker.js';
-import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
-import { processAll } from '../../store/request/retries.js';
+import { chunks, mapConcurrently, processAll } from '../../store/request/pacing.js';
 import type { Contender, Ranking, Winner } from '../../store/source/winners.js';
 import { isAfter, type Contention, type StreamRecord, type WireImage } from '../change.js';
 import type { LeasedWork, WinnersPort } from '../ports.js';

@@ -7,7 +7,7 @@ import { dayOf, finalFrom } from '../../model/reading-summary.js';
 import { DAY_MS } from '../../model/reading.js';
 import { retry } from '../../retry.js';
 import type { DueDay } from '../../store/reading/kept-days.js';
-import { mapConcurrently } from '../../store/request/concurrency.js';
+import { mapConcurrently } from '../../store/request/pacing.js';
 import type { DaysPort, LeasedWork } from '../ports.js';
 import { nameOfDay } from './fold.js';
 

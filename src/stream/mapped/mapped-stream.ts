@@ -1,6 +1,6 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { CollectionSource } from '../../model/collection.js';
-import { pathText } from '../../sources/path.js';
+import { pathText } from '../../sources/mapping.js';
 import { exactItemOf, wireOf } from '../../store/request/wire.js';
 import { drawnIn, type Drawn } from '../../store/source/drawn-item.js';
 import { keysOf, mappingOf, onlyItemOf, type SourceCollection } from '../../store/source/source-mapping.js';

@@ -1,7 +1,6 @@
 import type { Key, Keyspace } from '../../keys/keyspace.js';
-import type { Database } from '../../store/database.js';
-import { deleteInBulk } from '../../store/request/batch-delete.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall, type Database } from '../../store/database.js';
+import { deleteInBulk } from '../../store/request/batches.js';
 import { noteFailure } from '../../store/source/failure.js';
 import { forgetRejected } from '../../store/source/rejected-items.js';
 import { scan } from '../recount/reads.js';

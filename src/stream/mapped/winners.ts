@@ -1,5 +1,4 @@
-import type { Database } from '../../store/database.js';
-import { newCall } from '../../store/request/meter.js';
+import { newCall, type Database } from '../../store/database.js';
 import { mappingOf, type SourceCollection } from '../../store/source/source-mapping.js';
 import { itemsAround } from '../../store/source/source-markers.js';
 import { readWinners, replaceWinners } from '../../store/source/winners.js';

@@ -1,8 +1,7 @@
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
 import type { PageReplacement } from '../../store/page/pages.js';
-import { chunks, mapConcurrently } from '../../store/request/concurrency.js';
-import { processAll } from '../../store/request/retries.js';
+import { chunks, mapConcurrently, processAll } from '../../store/request/pacing.js';
 import { checkPasses, PagesFailed, type ApplyPagesOptions } from './kept-pages.js';
 import { locatePages, type CollectionPosition } from './locate.js';
 import { isIn } from './memory.js';

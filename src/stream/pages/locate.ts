@@ -1,6 +1,6 @@
 import { compareBytes } from '../../keys/byte-order.js';
 import { beginsUpTo } from '../../pages/sorted-cache.js';
-import { mapConcurrently } from '../../store/request/concurrency.js';
+import { mapConcurrently } from '../../store/request/pacing.js';
 import type { PagesPort } from '../ports.js';
 import { isIn, partitionOf, type KnownPage, type PageMemory } from './memory.js';
 

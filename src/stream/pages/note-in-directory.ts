@@ -1,7 +1,6 @@
 import { compareBytes } from '../../keys/byte-order.js';
 import { afterPartition, partsOfHints, type DirectoryPart, type PageHint } from '../../pages/directory.js';
-import { MOST_HINTS } from '../../store/page/page-directory.js';
-import { pageBytes, type NewPage, type PageReplacement } from '../../store/page/pages.js';
+import { MOST_HINTS, pageBytes, type NewPage, type PageReplacement } from '../../store/page/pages.js';
 import type { ApplyPagesOptions } from './kept-pages.js';
 import { isIn, partitionOf } from './memory.js';
 

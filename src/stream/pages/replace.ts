@@ -2,7 +2,7 @@ import { compareBytes } from '../../keys/byte-order.js';
 import { firstFrom, type OrderedMarker } from '../../pages/ordered-marker.js';
 import { packPages, separator, splitPage, type PackedPage, type PackOptions } from '../../pages/pack.js';
 import { UnknownPageFormat, type NewPage, type PageReplacement } from '../../store/page/pages.js';
-import { chunks } from '../../store/request/concurrency.js';
+import { chunks } from '../../store/request/pacing.js';
 import type { KnownPage } from './memory.js';
 
 /** Encodes the markers of a page as data, and decodes them. */

@@ -1,5 +1,5 @@
 import { compareNewest } from '../../sources/marker.js';
-import { chunks } from '../../store/request/concurrency.js';
+import { chunks } from '../../store/request/pacing.js';
 import type { Contender, Ranking } from '../../store/source/winners.js';
 import type { Contention, StreamRecord, WireImage } from '../change.js';
 import { completed, decideWinners, NO_CONTENDER, ranked, recordOf } from '../consume/winners.js';

@@ -6,9 +6,8 @@ import { afterPartition, partsOfHints, type DirectoryPart, type PageHint } from 
 import { firstFrom, type OrderedMarker } from '../../pages/ordered-marker.js';
 import { packPages, type PackedPage, type PackOptions } from '../../pages/pack.js';
 import { retry, type RetryOptions } from '../../retry.js';
-import { MOST_HINTS } from '../../store/page/page-directory.js';
-import { pageBytes, type NewPage, type StoredPage } from '../../store/page/pages.js';
-import { chunks, mapAhead } from '../../store/request/concurrency.js';
+import { MOST_HINTS, pageBytes, type NewPage, type StoredPage } from '../../store/page/pages.js';
+import { chunks, mapAhead } from '../../store/request/pacing.js';
 
 /** A partition of a collection's pages. */
 export interface Partition {

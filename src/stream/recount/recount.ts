@@ -3,7 +3,7 @@ import type { StreamState } from '../../store/cell/stream-state.js';
 import { whileLeased, type Lease } from '../../store/lease.js';
 import { CellFold } from '../cells/fold.js';
 import { markerNamed, type StreamRecord, type WireImage } from '../change.js';
-import { takeOwnership } from '../consume/ownership.js';
+import { takeOwnership } from '../consume/owners.js';
 import { StreamReader, type Batch } from '../consume/reader.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from '../consume/takeover.js';
 import { MarkerDays } from '../days/apply.js';

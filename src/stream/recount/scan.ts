@@ -1,14 +1,13 @@
-import type { Clock } from '../../clock.js';
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Keyspace } from '../../keys/keyspace.js';
-import type { Log } from '../../log.js';
 import type { BlockName } from '../../store/cell/blocks.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import type { CellFold } from '../cells/fold.js';
 import { contributionAt, markerNamed, type WireImage } from '../change.js';
+import type { SessionParts } from '../consume/session-options.js';
 import type { DaysOptions } from '../days/apply.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
-import type { CellsPort, LeasedWork, StatePort, StreamPort, WinnersPort } from '../ports.js';
+import type { LeasedWork } from '../ports.js';
 import type { ComparedBlocks } from './cells.js';
 import type { Contest } from './contest.js';
 import type { RecountDays, RecountedDays } from './days.js';
@@ -43,17 +42,10 @@ export interface RecountPort {
   readonly contest?: Contest;
 }
 
-export interface RecountOptions {
-  readonly stream: StreamPort;
-  readonly state: StatePort;
-  readonly cells: CellsPort;
+export interface RecountOptions extends Omit<SessionParts, 'onRecord'> {
   readonly pages: PagesOptions;
   readonly days: DaysOptions;
   readonly tables: RecountPort;
-  readonly winners?: WinnersPort | undefined;
-  readonly clock: Clock;
-  readonly keys: Keyspace;
-  readonly log: Log;
   readonly self: string;
   /** Whether to write nothing and take no lease, and only report what differs. */
   readonly checkOnly: boolean;

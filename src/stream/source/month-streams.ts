@@ -1,6 +1,5 @@
-import { everyCollection } from '../../store/collection/collection-changes.js';
-import type { Database } from '../../store/database.js';
-import { newCall } from '../../store/request/meter.js';
+import { everyCollection } from '../../store/collection/collections.js';
+import { newCall, type Database } from '../../store/database.js';
 import { followedMonths, hasStream, monthFaults, monthTable } from '../../store/table/month-tables.js';
 import { describeTable } from '../../store/table/tables.js';
 import type { ListedShard, StreamPort } from '../ports.js';

@@ -12,8 +12,7 @@ import { vehicleWrites } from '../../../bench/scale/vehicles.js';
 import { citiesByPopulation, visitedCities, worldOf } from '../../../bench/scale/world.js';
 import { derivedWrites } from '../../../src/capacity/derived-writes.js';
 import { Distribution } from '../../../src/capacity/distribution.js';
-import { center, encode } from '../../../src/geo/geohash.js';
-import { cellRange } from '../../../src/geo/ranges.js';
+import { cellRange, center, encode } from '../../../src/geo/geohash.js';
 import { randomFrom } from '../../support/random.js';
 import { someOf } from '../../support/rounds.js';
 

@@ -6,13 +6,10 @@ import type { ObjectStore } from '../../../src/objects/object-store.js';
 import { createIndex } from '../../../src/search/opensearch/indexes.js';
 import { IN_USE, NEXT, stateItem } from '../../../src/search/opensearch/state.js';
 import type { Refusal } from '../../../src/search/opensearch/write.js';
-import { FleetSearch } from '../../../src/server/fleet-search.js';
 import { checkIndex, replayRefusals } from '../../../src/server/index-check.js';
 import { reindex, withCluster } from '../../../src/server/reindex.js';
-import type { ServerSearch } from '../../../src/server/search.js';
-import { createCollection } from '../../../src/store/collection/collections.js';
-import { createDatabase } from '../../../src/store/database.js';
-import { newCall } from '../../../src/store/request/meter.js';
+import { FleetSearch, type ServerSearch } from '../../../src/server/search.js';
+import { createDatabase } from '../../../src/store/create-database.js';
 import { ensureTables } from '../../../src/store/table/tables.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { startServer, type LiveServer } from '../../http/live-server.js';
@@ -20,7 +17,7 @@ import { until } from '../../live/support.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
 import { runsAll } from '../../support/rounds.js';
 import { rectangle } from '../../support/shapes.js';
-import { engine, newDatabase } from '../../support/test-database.js';
+import { engine, newDatabase, testCollection } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 import { startProxy, type ClusterProxy } from './proxy.js';
 
@@ -202,7 +199,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     const credentials = { accessKeyId: 'OTHERACCOUNT', secretAccessKey: 'OTHERACCOUNT' };
     const other = createDatabase({ ...engine(), credentials, tables: db.tables, keyStyle: 'readable' });
     await ensureTables(other);
-    await createCollection(other, { key: 'lakes', name: 'Lakes' }, new Date().toISOString(), newCall());
+    await testCollection(other, { key: 'lakes', name: 'Lakes' });
     const otherStreams = createStreamsClient({ ...engine(), credentials });
     const found = async (search: ServerSearch, text: string) => {
       await until(() => search.status.state === 'following');

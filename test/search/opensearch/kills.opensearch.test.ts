@@ -8,9 +8,8 @@ import { IN_USE, stateItem } from '../../../src/search/opensearch/state.js';
 import { idOf } from '../../../src/search/stored.js';
 import { checkIndex } from '../../../src/server/index-check.js';
 import { withCluster } from '../../../src/server/reindex.js';
-import { createCollection } from '../../../src/store/collection/collections.js';
+import { newCall } from '../../../src/store/database.js';
 import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
-import { newCall } from '../../../src/store/request/meter.js';
 import { send } from '../../../src/store/request/send.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { NOW } from '../../map/fixture.js';
@@ -18,7 +17,7 @@ import { HAS_OPENSEARCH, OpenSearchServer } from '../../services/opensearch-serv
 import { killed } from '../../stream/kill/mortal.js';
 import { createChance } from '../../stream/simulation/world.js';
 import { rounds } from '../../support/rounds.js';
-import { engine, testDatabase } from '../../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 import type { WorkerOptions } from './worker.js';
 
@@ -50,7 +49,7 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
         stdio: ['ignore', 'ignore', 'inherit'],
       });
     };
-    const collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const put = async (key: string) => {
       const position = { lng: chance.next() * 360 - 180, lat: chance.next() * 180 - 90 };
       const item = newMarkerItem(db, collection, { key, position, name: `Park ${chance.integer(1, 1e6)}` }, NOW);

@@ -7,13 +7,11 @@ import { openClient } from '../../../src/search/opensearch/client.js';
 import type { Drift } from '../../../src/search/opensearch/drift.js';
 import { IN_USE, NEXT, stateItem } from '../../../src/search/opensearch/state.js';
 import { idOf } from '../../../src/search/stored.js';
-import { FleetSearch } from '../../../src/server/fleet-search.js';
 import { checkIndex } from '../../../src/server/index-check.js';
-import type { ServerSearch } from '../../../src/server/search.js';
-import { createCollection } from '../../../src/store/collection/collections.js';
+import { FleetSearch, type ServerSearch } from '../../../src/server/search.js';
+import { newCall } from '../../../src/store/database.js';
 import { newMarkerItem } from '../../../src/store/marker/marker-item.js';
-import { putInBulk } from '../../../src/store/request/batch-write.js';
-import { newCall } from '../../../src/store/request/meter.js';
+import { putInBulk } from '../../../src/store/request/batches.js';
 import { send } from '../../../src/store/request/send.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { until } from '../../live/support.js';
@@ -21,7 +19,7 @@ import { NOW } from '../../map/fixture.js';
 import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
 import { inTurn } from '../../support/rounds.js';
 import { runCli, runCliHere, type RunningCli } from '../../support/run-cli.js';
-import { engine, engineSettings, testDatabase } from '../../support/test-database.js';
+import { engine, engineSettings, testCollection, testDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 import { startProxy, type ClusterProxy } from './proxy.js';
 
@@ -70,7 +68,7 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
 
   beforeAll(async () => {
     proxy = await startProxy(await clusterUrl());
-    collection = await createCollection(db, { key: 'parks', name: 'Parks' }, NOW, newCall());
+    collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const markers = Array.from({ length: MARKERS }, (_, n) => marker(`m${n}`));
     await putInBulk(db, db.tables.entities, markers, newCall());
     server = new FleetSearch(proxy.url, backend, log);

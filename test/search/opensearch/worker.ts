@@ -1,8 +1,9 @@
 /** A process that only maintains the index in OpenSearch, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
 import type { EngineAddress } from '../../../src/engine/start.js';
 import { createLog } from '../../../src/log-output.js';
-import { FleetSearch } from '../../../src/server/fleet-search.js';
-import { createDatabase, type Tables } from '../../../src/store/database.js';
+import { FleetSearch } from '../../../src/server/search.js';
+import { createDatabase } from '../../../src/store/create-database.js';
+import type { Tables } from '../../../src/store/database.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 
 export interface WorkerOptions {

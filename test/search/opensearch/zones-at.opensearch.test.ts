@@ -2,17 +2,15 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { ZoneGeometry } from '../../../src/geo/antimeridian.js';
-import type { Point } from '../../../src/geo/point.js';
+import type { Point } from '../../../src/geo/bounds.js';
 import { createGeometryCache } from '../../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../../src/log.js';
 import { zonesAt } from '../../../src/map/zones/zones.js';
 import type { Collection } from '../../../src/model/collection.js';
-import { FleetSearch } from '../../../src/server/fleet-search.js';
 import { withCluster } from '../../../src/server/reindex.js';
-import type { ServerSearch } from '../../../src/server/search.js';
-import { createCollection } from '../../../src/store/collection/collections.js';
-import { chunks } from '../../../src/store/request/concurrency.js';
-import { newCall } from '../../../src/store/request/meter.js';
+import { FleetSearch, type ServerSearch } from '../../../src/server/search.js';
+import { newCall } from '../../../src/store/database.js';
+import { chunks } from '../../../src/store/request/pacing.js';
 import { readGeometry } from '../../../src/store/zone/zone-geometry.js';
 import { createZone } from '../../../src/store/zone/zones.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
@@ -23,7 +21,7 @@ import { HAS_OPENSEARCH } from '../../services/opensearch-server.js';
 import { randomFrom } from '../../support/random.js';
 import { rounds } from '../../support/rounds.js';
 import { box } from '../../support/shapes.js';
-import { engine, testDatabase } from '../../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 
 type Xy = readonly [lng: number, lat: number];
@@ -81,7 +79,7 @@ describe.skipIf(!HAS_OPENSEARCH)('geo_shape queries', async () => {
   let url = '';
   beforeAll(async () => {
     url = await clusterUrl();
-    collection = await createCollection(db, { key: 'stars', name: 'Stars' }, NOW, newCall());
+    collection = await testCollection(db, { key: 'stars', name: 'Stars' }, NOW);
     for (const [index, coordinates] of ZONES.entries()) {
       const geometry = { type: 'Polygon', coordinates };
       const zone = await createZone(db, collection, { key: `z${index}`, geometry }, NOW, newCall());

@@ -5,15 +5,14 @@ import type { CollectionSource } from '../../../src/model/collection.js';
 import { fillSource } from '../../../src/server/sources/fill.js';
 import { sourceConsumer } from '../../../src/server/sources/report.js';
 import { loadStreamState } from '../../../src/store/cell/stream-state.js';
-import { createCollection } from '../../../src/store/collection/collections.js';
-import { newCall } from '../../../src/store/request/meter.js';
+import { newCall } from '../../../src/store/database.js';
 import { describeSource } from '../../../src/store/source/describe-source.js';
 import { removeSource } from '../../../src/stream/mapped/remove.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { interceptCalls } from '../../support/faults.js';
 import { inTurn } from '../../support/rounds.js';
-import { engine, testDatabase } from '../../support/test-database.js';
+import { engine, testCollection, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
 import { MAPPING, shop, shopTables } from './shops.js';
 
@@ -57,7 +56,7 @@ async function newSource(key: string, table: string, options: Partial<Collection
   const { key: tableKey } = await describeSource(db, table);
   const source = { table, mapping: JSON.stringify({ ...MAPPING, table }), tableKey, ...options };
   const now = new Date().toISOString();
-  return { ...(await createCollection(db, { key, name: key, source }, now, newCall())), source };
+  return { ...(await testCollection(db, { key, name: key, source }, now)), source };
 }
 
 test.runIf(turn())(

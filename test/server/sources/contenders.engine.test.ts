@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import type { KeyAttribute } from '../../../src/sources/primary-key.js';
-import { createDatabase } from '../../../src/store/database.js';
+import type { TableKeyAttribute } from '../../../src/model/collection.js';
+import { createDatabase } from '../../../src/store/create-database.js';
 import { collect, websocketClient } from '../../live/support.js';
 import { createTable, deleteItem, putItem } from '../../sources/foreign-table.js';
 import { injectFaults } from '../../support/faults.js';
@@ -62,7 +62,7 @@ const sorted = (markers: Iterable<Shown>) => [...markers].sort((a, b) => (a.key 
 interface Source {
   readonly name: string;
   readonly table: string;
-  readonly key: readonly KeyAttribute[];
+  readonly key: readonly TableKeyAttribute[];
   readonly mapping: object;
   readonly change: () => Promise<void>;
   readonly wanted: () => Shown[];

@@ -1,16 +1,14 @@
 import { expect, test, vi } from 'vitest';
 
+import type { Point } from '../../../src/geo/bounds.js';
 import { distance } from '../../../src/geo/distance.js';
-import type { Point } from '../../../src/geo/point.js';
-import { createCollection } from '../../../src/store/collection/collections.js';
-import { newCall } from '../../../src/store/request/meter.js';
 import { exactItemOf } from '../../../src/store/request/wire.js';
 import { bruteInside } from '../../map/fixture.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { LIBRARY_KEY, libraryItems, makeGeoTable, ORDERS, POSITIONS } from '../../sources/geo-library/library.js';
 import { variants } from '../../support/rounds.js';
 import { runCliHere } from '../../support/run-cli.js';
-import { engineSettings, testDatabase } from '../../support/test-database.js';
+import { engineSettings, testCollection, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -84,7 +82,7 @@ test('tables of the Geo Library, in either order, are followed by the mapping of
     const { output } = await runCliHere(['source', 'propose', '--table', table, '--preset', 'dynamodb-geo'], settings);
     expect(output).toContain(`geoJson has the ${order}`);
     const source = { table, tableKey: LIBRARY_KEY, mapping: output.slice(output.indexOf('{\n')) };
-    await createCollection(db, { key, name: key, mapProperties: [], source }, new Date().toISOString(), newCall());
+    await testCollection(db, { key, name: key, mapProperties: [], source });
   }
   const follow = async ({ key, table, items: wire }: (typeof tables)[number]) => {
     const items = wire.map(exactItemOf);

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 import { countDeadLetters } from '../../../src/store/cell/dead-letters.js';
-import { newCall } from '../../../src/store/request/meter.js';
+import { newCall } from '../../../src/store/database.js';
 import { noteRejected, RejectedItems } from '../../../src/store/source/rejected-items.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { inTurn } from '../../support/rounds.js';

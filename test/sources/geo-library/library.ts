@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { BatchWriteItemCommand, CreateTableCommand } from '@aws-sdk/client-dynamodb';
 
-import type { Point } from '../../../src/geo/point.js';
-import type { KeyAttribute } from '../../../src/sources/primary-key.js';
+import type { Point } from '../../../src/geo/bounds.js';
+import type { TableKeyAttribute } from '../../../src/model/collection.js';
 import type { Database } from '../../../src/store/database.js';
-import { chunks } from '../../../src/store/request/concurrency.js';
+import { chunks } from '../../../src/store/request/pacing.js';
 import type { WireMap } from '../../../src/store/request/wire.js';
 
 interface Fixture {
@@ -50,7 +50,7 @@ export function libraryItems({ length, order }: Written): WireMap[] {
 export const LIBRARY_KEY = [
   { name: 'hashKey', type: 'N' },
   { name: 'rangeKey', type: 'S' },
-] as const satisfies readonly KeyAttribute[];
+] as const satisfies readonly TableKeyAttribute[];
 
 /** Creates a table as the library does, with these items and a stream. */
 export async function makeGeoTable({ client }: Database, table: string, items: readonly WireMap[]): Promise<void> {

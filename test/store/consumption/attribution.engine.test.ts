@@ -1,18 +1,15 @@
 import { expect, test } from 'vitest';
 
-import { createCollection } from '../../../src/store/collection/collections.js';
 import { ConsumptionSampler, type HotKey } from '../../../src/store/consumption/sampler.js';
-import type { Database, Item } from '../../../src/store/database.js';
+import { newCall, type Call, type Database, type Item } from '../../../src/store/database.js';
+import { updateMarker } from '../../../src/store/marker/marker-update.js';
 import { createMarkers, draftItems, isItem } from '../../../src/store/marker/markers.js';
-import { updateMarker } from '../../../src/store/marker/update-marker.js';
 import { deleteMarker } from '../../../src/store/removal/markers.js';
-import { batchGet } from '../../../src/store/request/batch-get.js';
-import { putInBulk } from '../../../src/store/request/batch-write.js';
-import { newCall, type Call } from '../../../src/store/request/meter.js';
+import { batchGet, putInBulk } from '../../../src/store/request/batches.js';
 import { rangeRequest } from '../../../src/store/request/ranges.js';
 import { send } from '../../../src/store/request/send.js';
 import { recordCalls } from '../../support/record-calls.js';
-import { testDatabase } from '../../support/test-database.js';
+import { testCollection, testDatabase } from '../../support/test-database.js';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const POZNAN = { lng: 16.9299, lat: 52.4069 };
@@ -22,7 +19,7 @@ const PARIS = { lng: 2.35, lat: 48.86 };
 const plain = await testDatabase();
 const { entities } = plain.tables;
 const sent = recordCalls(plain);
-const parks = await createCollection(plain, { key: 'parks', name: 'Parks' }, NOW, newCall());
+const parks = await testCollection(plain, { key: 'parks', name: 'Parks' }, NOW);
 
 interface Reported {
   readonly TableName?: string;

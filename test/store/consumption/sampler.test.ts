@@ -4,7 +4,7 @@ import { sumsOf } from '../../../src/geo/cell-sums.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
 import { ABSENT_BLOCK, blockKey, replaceBlocksRequest } from '../../../src/store/cell/blocks.js';
 import { ConsumptionSampler } from '../../../src/store/consumption/sampler.js';
-import { deleteStatements } from '../../../src/store/request/conditional-delete.js';
+import { deleteStatements } from '../../../src/store/request/batches.js';
 
 const read = (pk: string) => ({
   TableName: 't',

@@ -5,7 +5,7 @@ import { silentLog } from '../../../src/log.js';
 import type { BlockName } from '../../../src/store/cell/blocks.js';
 import { applyToCells } from '../../../src/stream/cells/apply.js';
 import { CellMemory } from '../../../src/stream/cells/memory.js';
-import { takeOwnership } from '../../../src/stream/consume/ownership.js';
+import { takeOwnership } from '../../../src/stream/consume/owners.js';
 import { firstState } from '../../../src/stream/state.js';
 import { DerivedModel } from '../simulation/derived-model.js';
 

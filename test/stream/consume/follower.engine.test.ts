@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { newCall } from '../../../src/store/request/meter.js';
+import { newCall } from '../../../src/store/database.js';
 import { send } from '../../../src/store/request/send.js';
 import type { StreamRecord } from '../../../src/stream/change.js';
 import { followStream, readWholeStream } from '../../../src/stream/consume/follower.js';

@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 
 import { loadStreamState } from '../../../src/store/cell/stream-state.js';
-import type { Database } from '../../../src/store/database.js';
-import { newCall } from '../../../src/store/request/meter.js';
+import { newCall, type Database } from '../../../src/store/database.js';
 import { engine } from '../../support/test-database.js';
 import type { WorkerOptions } from './worker.js';
 

@@ -1,7 +1,8 @@
 /** A process that only maintains the cells, to be killed: `node worker.ts '<WorkerOptions as JSON>'`. */
 import type { EngineAddress } from '../../../src/engine/start.js';
 import { createLog } from '../../../src/log-output.js';
-import { createDatabase, type Tables } from '../../../src/store/database.js';
+import { createDatabase } from '../../../src/store/create-database.js';
+import type { Tables } from '../../../src/store/database.js';
 import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { consumerParts } from '../../../src/stream/consume/derived-ports.js';
 import { ownerIsGone } from '../../../src/stream/consume/owners.js';

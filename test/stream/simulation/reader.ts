@@ -45,7 +45,7 @@ function addedTo(name: string, { cell, sums, place, bytes }: Contribution): Cell
 export function wrongCounts(table: TableModel, derived: DerivedModel, keys: Keyspace, scopes: readonly string[]) {
   const { state, recent } = derived;
   if (!state?.published || state.gap !== null || state.pages === null || table.wasReplaced) return [];
-  const { from, to, began = { version: Infinity, batch: 0 }, endAt } = state.published;
+  const { from, to, began, endAt } = state.published;
   if ((state.endAt ?? -Infinity) > endAt) return [];
   const { by, aheadMs = 0 } = recent.findLast(({ version }) => version <= to) ?? {};
   // The next owner gathers other batches: until it publishes, what is shown may be older.

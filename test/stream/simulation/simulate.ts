@@ -4,7 +4,7 @@ import type { CellSums } from '../../../src/geo/cell-sums.js';
 import { compareBytes } from '../../../src/keys/byte-order.js';
 import type { Key } from '../../../src/keys/document-id.js';
 import { createKeyspace } from '../../../src/keys/keyspace.js';
-import { awaitRecord } from '../../../src/lambda/await-record.js';
+import { awaitRecord } from '../../../src/lambda/stream.js';
 import { silentLog } from '../../../src/log.js';
 import { orderedMarker, type OrderedMarker } from '../../../src/pages/ordered-marker.js';
 import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';

@@ -3,10 +3,9 @@ import type { Feature, Geometry, MultiPolygon } from 'geojson';
 import { merge, mesh } from 'topojson-client';
 import type { MultiPolygon as Arcs, GeometryCollection, Topology } from 'topojson-specification';
 
-import { closedAtPole, hasExtent } from '../../../src/geo/atlas-rings.js';
 import { atOnce } from '../../../src/geo/steps.js';
 import { readZoneGeometry } from '../../../src/geo/zone-geometry.js';
-import { openCountries } from '../../../src/ingest/zones/countries.js';
+import { closedAtPole, hasExtent, openCountries } from '../../../src/ingest/zones/countries.js';
 import { labelPoint } from './label-point.js';
 
 type World = Topology<{ countries: GeometryCollection<{ readonly name: string }> }>;

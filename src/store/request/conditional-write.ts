@@ -1,16 +1,35 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeleteCommandInput, UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { DeleteCommandInput, PutCommandInput, UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { CellportError } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
 import { retry } from '../../retry.js';
-import type { Database, Item } from '../database.js';
-import { failureOf, isFailure, mayHaveBeenApplied, OutcomeUnknown } from './failures.js';
-import type { Call } from './meter.js';
-import { CONFLICT_RETRIES, TooManyUpdates } from './retries.js';
+import type { Call, Database, Item } from '../database.js';
+import { ABSENT } from './create-once.js';
+import { AnswerLost, failureOf, isFailure, mayHaveBeenApplied, OutcomeUnknown } from './failures.js';
+import { CONFLICT_RETRIES, TooManyUpdates } from './pacing.js';
 import { send } from './send.js';
-import { updateTo } from './update-expression.js';
+import { transactOnce } from './transact.js';
 import { asStored, itemOf, type WireMap } from './wire.js';
+
+/**
+ * The part of an UpdateItem that gives these attributes the values of `next`, and removes those that it lacks.
+ * Attribute n of the list is `#n` in expressions, and its value `:n`.
+ */
+export function updateTo(names: readonly string[], next: Item) {
+  const all = names.map((name, n) => ({ name, n, value: next[name] }));
+  const put = all.filter(({ value }) => value !== undefined);
+  const set = put.map(({ n }) => `#${n} = :${n}`).join(', ');
+  const remove = all
+    .filter(({ value }) => value === undefined)
+    .map(({ n }) => `#${n}`)
+    .join(', ');
+  return {
+    UpdateExpression: [set && `SET ${set}`, remove && `REMOVE ${remove}`].filter(Boolean).join(' '),
+    ExpressionAttributeNames: Object.fromEntries(all.map(({ n, name }) => [`#${n}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(put.map(({ n, value }) => [`:${n}`, value])),
+  };
+}
 
 /** An item before and after a write; undefined if it did not exist, or no longer does. */
 export interface ConditionalChange {
@@ -151,4 +170,95 @@ export function checkVersion(what: string, found: Item, expected: number | null 
   if (expected === undefined || expected === null || expected === version) return;
   const message = `${what} has version ${String(version)}, not ${expected}`;
   throw new CellportError('CONFLICT', message, { expectedVersion: expected, version });
+}
+
+/** The PutItem of an item that must not exist yet. */
+export function putIfAbsentRequest(table: string, item: Item): PutCommandInput {
+  return { TableName: table, Item: { ...item }, ConditionExpression: ABSENT };
+}
+
+/** By how much the clocks of two servers may differ. */
+const CLOCKS_DIFFER_MS = 5_000;
+
+/** Whether an item was there before another one was made. */
+const isOlder = (found: Item | undefined, made: Item): boolean =>
+  Date.parse(String(found?.['createdAt'])) + CLOCKS_DIFFER_MS < Date.parse(String(made['createdAt']));
+
+/**
+ * Puts an item that must not exist yet, with one conditional write; returns false if its key is taken. Also returns
+ * true if an attempt was applied and its response lost. Throws UNAVAILABLE if that may be and there is none, or another one.
+ */
+export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {
+  try {
+    await send(database, 'put', putIfAbsentRequest(table, item), call);
+    return true;
+  } catch (error) {
+    const isRefused = isFailure(error, 'ConditionalCheckFailedException');
+    if (!isRefused && !(error instanceof AnswerLost)) throw error;
+    if (isRefused) call.meter.writes += 1;
+    if (isRefused && !mayHaveBeenApplied(error)) return false;
+    const Key = { pk: item['pk'], sk: item['sk'] };
+    const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
+    // Others may have changed it since.
+    const isOwn =
+      found?.['life'] === undefined ? isDeepStrictEqual(found, asStored(item)) : found['life'] === item['life'];
+    if (isOwn) return true;
+    if (isOlder(found, item)) return false;
+    throw new OutcomeUnknown(error);
+  }
+}
+
+/**
+ * Replaces version `item.version - 1` of an item; the first version is 1. Returns false if another write came first,
+ * which may have been this one with its response lost.
+ */
+export async function putVersion(
+  database: Database,
+  table: string,
+  item: Item & { readonly version: number },
+  call: Call,
+): Promise<boolean> {
+  const { version } = item;
+  const condition = {
+    ConditionExpression: '#version = :before',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':before': version - 1 },
+  };
+  const first = putIfAbsentRequest(table, item);
+  try {
+    await send(database, 'put', version === 1 ? first : { ...first, ...condition }, call);
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
+    throw error;
+  }
+}
+
+/** Puts items that must not exist yet in one transaction; returns false, having put none, if one of their keys is taken. */
+export function putTogetherIfAbsent(
+  database: Database,
+  table: string,
+  items: readonly Item[],
+  call: Call,
+): Promise<boolean> {
+  const puts = items.map((item) => ({ Put: putIfAbsentRequest(table, item) }));
+  return transactOnce(database, puts, call);
+}
+
+/** Why DynamoDB refuses a statement of `replaceStatement`: the item has changed. */
+export const REFUSALS: ReadonlySet<string> = new Set(['ConditionalCheckFailed', 'DuplicateItem']);
+
+/**
+ * The statement that sets attributes of an item if its attribute `b` is still `seen`; or that inserts it, if `seen` is
+ * undefined and it does not exist yet.
+ */
+export function replaceStatement(table: string, { pk, sk }: Key, attributes: Item, seen: number | undefined) {
+  const values = Object.values(attributes);
+  if (seen === undefined) {
+    const names = ['pk', 'sk', ...Object.keys(attributes)].map((name) => `'${name}': ?`);
+    return { Statement: `INSERT INTO "${table}" VALUE {${names.join(', ')}}`, Parameters: [pk, sk, ...values] };
+  }
+  const clauses = Object.keys(attributes).map((name) => `SET "${name}" = ?`);
+  const Statement = `UPDATE "${table}" ${clauses.join(' ')} WHERE pk = ? AND sk = ? AND b = ?`;
+  return { Statement, Parameters: [...values, pk, sk, seen] };
 }
