@@ -203,9 +203,14 @@ export function entriesOfColumns(columns: PageColumns, collection: string): Orde
   return columns[0].map((_, index) => orderedMarker(new PageMarker(page, index)));
 }
 
+/** The same as plain objects, which can be copied and compared. */
+export const plainEntries = (columns: PageColumns, collection: string): OrderedMarker[] =>
+  entriesOfColumns(columns, collection).map(({ marker }) =>
+    orderedMarker(withMapProperties(marker, marker.mapProperties)),
+  );
+
 /** Decodes the entries of a page of this collection to plain objects; undefined if the data has another format. */
 export function decodePage(data: Uint8Array, collection: string): OrderedMarker[] | undefined {
   const columns = columnsOfPage(data);
-  const entries = columns && entriesOfColumns(columns, collection);
-  return entries?.map(({ marker }) => orderedMarker(withMapProperties(marker, marker.mapProperties)));
+  return columns && plainEntries(columns, collection);
 }

@@ -7,6 +7,7 @@ import type { BlockName } from '../../store/cell/blocks.js';
 import { everyCollection } from '../../store/collection/collections.js';
 import { newCall, type Database } from '../../store/database.js';
 import { MARKER_ATTRIBUTES } from '../../store/marker/marker-update.js';
+import { plainEntries } from '../../store/page/page-data.js';
 import { putDirectoryPart, queryPages, UnknownPageFormat } from '../../store/page/pages.js';
 import { replacePages } from '../../store/page/replace-pages.js';
 import { deleteInBulk } from '../../store/request/batches.js';
@@ -86,7 +87,8 @@ function openRecountPages(database: Database): RecountPages {
     async read({ scope, generation, partition }) {
       const range = { from: partition, to: afterPartition(partition), consistent: true };
       try {
-        return await queryPages(database, { scope, collection: '', generation }, range, call);
+        const pages = await queryPages(database, { scope, collection: '', generation }, range, call);
+        return pages.map((page) => ({ ...page, entries: plainEntries(page.columns, '') }));
       } catch (error) {
         if (error instanceof UnknownPageFormat) return undefined;
         throw error;
