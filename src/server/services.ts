@@ -69,11 +69,11 @@ export interface ServiceOverrides extends Partial<ServerServices> {
 
 /** Of the memory for caches. The pages and cells of 100,000 cities fit into 64 MB. */
 const CACHE_SHARES = {
-  pages: 6 / 16,
-  cells: 5 / 16,
-  geometries: 2 / 16,
+  pages: 8 / 16,
+  cells: 4 / 16,
+  geometries: 1.25 / 16,
   clusters: 1.5 / 16,
-  answers: 1.5 / 16,
+  answers: 1.25 / 16,
 } as const;
 
 /** Creates the services over a database; `overrides` replaces defaults. */

@@ -144,7 +144,7 @@ test('pages are the same from columns as they were read', () => {
   const token = cache.begin();
   for (const one of pages) cache.keep(one.begin, one, token, SCOPE);
   const found = pages.map((one) => cache.find(one.begin, SCOPE));
-  expect(found.filter((one) => one !== undefined).length).toBeGreaterThan(30);
+  expect(found.filter((one) => one !== undefined).length).toBeGreaterThan(20);
   found.forEach((one, n) => {
     const markers = one?.entries.map(({ marker }) => withMapProperties(marker, marker.mapProperties));
     if (markers) expect(markers).toEqual(pages[n]?.entries.map(({ marker }) => marker));

@@ -25,6 +25,8 @@ interface PageTexts {
 /** Neighbors in one page, or a single marker from elsewhere. */
 type Run = [from: MapMarker, length: number];
 
+/** Characters that are encoded together, where markers are written one by one. */
+const PIECE = 64 * 1024;
 /** Memory for the texts of a page, besides these. */
 const ENTRY_BYTES = 400;
 
@@ -84,8 +86,12 @@ export class MarkerTexts {
       // Requested together, so that they are read together.
       const wanted = async (marker: MapMarker) => (format.lacks(marker) ? read?.(marker) : undefined);
       const properties = lacking ? await Promise.all(markers.map(wanted)) : [];
+      let text = '';
       await eachInTurns(markers, turn, (marker, index) => {
-        pieces.push(Buffer.from(`${format.write(marker, properties[index])},`));
+        text += `${format.write(marker, properties[index])},`;
+        if (text.length < PIECE && index + 1 < markers.length) return;
+        pieces.push(Buffer.from(text));
+        text = '';
       });
     } else {
       await eachInTurns(runsOf(markers), turn, ([from, length]) => {

@@ -11,7 +11,7 @@ const PAGE_BYTES = 600;
 /** Numbers and references of a marker in columns. */
 const MARKER_BYTES = 60;
 /** The share of the memory that is for texts of markers. */
-const AS_TEXTS = 1 / 4;
+const AS_TEXTS = 3 / 8;
 
 /** A page without the objects of its markers, and its approximate memory in bytes. */
 interface KeptPage extends Omit<StoredPage, 'entries'> {
