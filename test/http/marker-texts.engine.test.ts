@@ -26,7 +26,7 @@ const COPIED =
   'id|key|name|category|geohash|__typename|label: name|id2: id|properties|geojson|g: geojson|...M|... { id }'.split(
     '|',
   );
-const OTHERS = ['version', 'globalId', 'place', 'cell(precision: 3) { geohash }'];
+const OTHERS = ['version', 'globalId', 'place', 'readings { __typename }', 'cell(precision: 3) { geohash }'];
 const LIST = ['pageInfo { endCursor }', 'edges { node { key } cursor }', '...L'];
 const FRAGMENTS = `fragment P on Point { lat lng }
   fragment M on Marker { key name position { lng ...P } }

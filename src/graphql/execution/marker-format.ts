@@ -33,6 +33,8 @@ const COORDINATES: Readonly<Record<string, Write>> = {
   lng: ({ position }) => JSON.stringify(position.lng),
   lat: ({ position }) => JSON.stringify(position.lat),
 };
+/** The fields that are objects, with their own fields. */
+const OBJECTS: Readonly<Record<string, Readonly<Record<string, Write>>>> = { position: COORDINATES };
 
 /** The fields of a selection and its fragments by name in the answer, where those of the same name are merged. */
 function fieldsByName(
@@ -71,15 +73,16 @@ function writerOf(
   for (const [name, nodes] of fieldsByName(sets, fragments)) {
     const field = nodes[0]?.name.value ?? '';
     const own = isObjectType(type) ? type.getFields()[field] : undefined;
-    const inner = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const inner = OBJECTS[field];
+    const selected = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const write = field === '__typename' ? () => `"${type?.name}"` : known[field];
     const writer =
-      own && inner.length > 0
-        ? writerOf(schema, getNamedType(own.type), inner, fragments, COORDINATES)
+      own && inner
+        ? writerOf(schema, getNamedType(own.type), selected, fragments, inner)
         : write && { name: field, write };
     const isTheirs =
       isResolvedByOthers(schema, `${type?.name}.${field}`) ||
-      (own && inner.length === 0 && isResolvedByOthers(schema, getNamedType(own.type).name));
+      (own && !inner && isResolvedByOthers(schema, getNamedType(own.type).name));
     if (!writer || isTheirs) return undefined;
     parts.push([`${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`, writer]);
   }

@@ -15,8 +15,15 @@ test('fields that take a read of each marker, or that others resolve, are not co
   const plain = buildSchema();
   const isCopied = (fields: string, schema = plain) => formatOf(schema, selectionOf(fields), new Map()) !== undefined;
   expect(isCopied('id key name position { lng lat } properties geojson __typename')).toBe(true);
-  for (const field of ['version', 'place', 'globalId', 'collection { key }', 'cell(precision: 2) { geohash }'])
-    expect([field, isCopied(`key ${field}`)]).toEqual([field, false]);
+  const others = [
+    'version',
+    'place',
+    'globalId',
+    'collection { key }',
+    'readings { __typename }',
+    'cell(precision: 2) { geohash }',
+  ];
+  for (const field of others) expect([field, isCopied(`key ${field}`)]).toEqual([field, false]);
 
   const upper = { Marker: { name: ({ name }: { name: string }) => name.toUpperCase(), shop: () => 'shop' } };
   const extended = buildSchema({ typeDefs: 'extend type Marker { shop: String }', resolvers: upper });
