@@ -51,8 +51,10 @@ export interface Connection<E> {
   };
 }
 
-/** Markers in geohash order, then key order. */
-export type MarkerConnection = Connection<Edge<MapMarker>>;
+/** Markers in geohash order, then key order. The edges are created on demand, like their cursors. */
+export interface MarkerConnection extends Connection<Edge<MapMarker>> {
+  readonly nodes: readonly MapMarker[];
+}
 
 /** A list of markers that is read in parts. */
 export interface MarkerList {
@@ -125,8 +127,15 @@ export function markerConnection(
   found: readonly OrderedMarker[],
   resumeAfter: string | undefined,
 ): MarkerConnection {
-  const edges = found.map((one) => new Edge(one.marker, () => request.cursors.write(one.position)));
-  return connectionOf(request, edges, resumeAfter);
+  const shown = found.slice(0, request.first);
+  const cursorOf = ({ position }: OrderedMarker) => request.cursors.write(position);
+  return {
+    nodes: shown.map(({ marker }) => marker),
+    get edges() {
+      return shown.map((one) => new Edge(one.marker, () => cursorOf(one)));
+    },
+    pageInfo: pageInfoOf(request, found, resumeAfter, cursorOf),
+  };
 }
 
 /**
@@ -134,24 +143,32 @@ export function markerConnection(
  * left. `cursorAfter` returns where a connection that ends with an edge resumes.
  */
 export function connectionOf<E extends { readonly cursor: string }>(
-  { first, after, cursors }: ConnectionRequest,
+  request: ConnectionRequest,
   found: readonly E[],
   rest: string | undefined,
-  cursorAfter = ({ cursor }: E) => cursor,
+  cursorAfter?: (last: E) => string,
 ): Connection<E> {
-  const edges = found.slice(0, first);
-  const last = edges.at(-1);
+  const pageInfo = pageInfoOf(request, found, rest, ({ cursor }) => cursor, cursorAfter);
+  return { edges: found.slice(0, request.first), pageInfo };
+}
+
+function pageInfoOf<Found>(
+  { first, after, cursors }: ConnectionRequest,
+  found: readonly Found[],
+  rest: string | undefined,
+  cursorOf: (one: Found) => string,
+  cursorAfter = cursorOf,
+): Connection<Found>['pageInfo'] {
+  const shown = Math.min(first, found.length);
+  const [start, last] = [found[0], found[shown - 1]];
   const end = rest === undefined ? undefined : cursors.write(rest);
   const next = found.length > first && last ? cursorAfter(last) : end;
   return {
-    edges,
-    pageInfo: {
-      hasNextPage: next !== undefined,
-      hasPreviousPage: after !== undefined,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: next ?? last?.cursor ?? null,
-      shortBecause: next !== undefined && edges.length < first ? 'READ_BUDGET' : null,
-    },
+    hasNextPage: next !== undefined,
+    hasPreviousPage: after !== undefined,
+    startCursor: start ? cursorOf(start) : null,
+    endCursor: next ?? (last ? cursorOf(last) : null),
+    shortBecause: next !== undefined && shown < first ? 'READ_BUDGET' : null,
   };
 }
 
@@ -168,10 +185,11 @@ export async function readOn<Input, Part extends Connection<unknown>>(
 ): Promise<Part> {
   let part = await read(input);
   const { hasPreviousPage } = part.pageInfo;
-  while (part.edges.length === 0 && part.pageInfo.hasNextPage) {
+  while (part.pageInfo.startCursor === null && part.pageInfo.hasNextPage) {
     if (isLate()) return { ...part, pageInfo: { ...part.pageInfo, hasPreviousPage, shortBecause: 'DEADLINE' } };
     forget();
     part = await read({ ...input, after: part.pageInfo.endCursor });
   }
+  if (part.pageInfo.hasPreviousPage === hasPreviousPage) return part;
   return { ...part, pageInfo: { ...part.pageInfo, hasPreviousPage } };
 }

@@ -73,8 +73,8 @@ export async function readItems(
   let next: string | null = after ?? null;
   // Clients may take a page that is not full for the last one, although it has a next one.
   do {
-    const { edges, pageInfo } = await readOn({ first: first - markers.length, after: next }, read, isLate, forget);
-    markers.push(...edges.map(({ node }) => node));
+    const { nodes, pageInfo } = await readOn({ first: first - markers.length, after: next }, read, isLate, forget);
+    markers.push(...nodes);
     next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   } while (next !== null && markers.length < first && !isLate());
   const { mapProperties } = collection;

@@ -57,8 +57,8 @@ class Finding {
   readonly #after: CursorPosition;
   /** Everything up to this position has been emitted. */
   #resumeAfter: CursorPosition;
-  /** Of each marker that was read, the newest copy. */
-  readonly #newest = new Map<string, OrderedMarker>();
+  /** Of each marker that was read, the newest copy; undefined while none can have several. */
+  #newest: Map<string, OrderedMarker> | undefined;
   #found: OrderedMarker[] = [];
 
   constructor(context: SearchContext, query: MarkerQuery) {
@@ -88,7 +88,7 @@ class Finding {
   }
 
   /** Adds the markers read, in order; returns false if the budget does not cover the base items that a filter needs. */
-  async #emit({ markers, again }: FoundPart): Promise<boolean> {
+  async #emit({ markers, again, distinct }: FoundPart): Promise<boolean> {
     const { collection, accept, filter, budget } = this.#query;
     const { figures } = this.#context.loaders;
     const begin = again ? this.#after : this.#resumeAfter;
@@ -96,21 +96,25 @@ class Finding {
     const isAfter = (one: OrderedMarker | undefined) => one !== undefined && compareBytes(one.position, begin) > 0;
     const first = firstIndex(markers.length, (index) => isAfter(markers[index]));
     figures.markersRead += markers.length - first;
+    if (!distinct) this.#newest ??= new Map(this.#found.map((one) => [one.marker.key, one]));
+    const newest = this.#newest;
     await eachInTurns(markers.slice(first), this.#context.turn, (one) => {
-      const { key, mapVersion } = one.marker;
-      if ((this.#newest.get(key)?.marker.mapVersion ?? -1) >= mapVersion) return;
-      this.#newest.set(key, one);
+      if (newest) {
+        const { key, mapVersion } = one.marker;
+        if ((newest.get(key)?.marker.mapVersion ?? -1) >= mapVersion) return;
+        newest.set(key, one);
+      }
       if (accept(one.marker)) accepted.push(one);
     });
-    const isNewest = (one: OrderedMarker) => this.#newest.get(one.marker.key) === one;
-    const current = accepted.filter(isNewest);
+    const isNewest = (one: OrderedMarker) => newest?.get(one.marker.key) === one;
+    const current = newest ? accepted.filter(isNewest) : accepted;
     const mostLookups = this.#lookups + REQUEST_LIMITS.batchGet * budget.calls;
     const { passed, decided, lookups } = await passing(this.#context, collection, filter, current, mostLookups);
     figures.markersFound += passed.length;
     for (this.#lookups -= lookups; this.#lookups < 0; this.#lookups += REQUEST_LIMITS.batchGet)
       budget.debit({ calls: 1 });
     // Of a marker that has moved, an older copy was found at its former position.
-    this.#found = [...this.#found.filter(isNewest), ...passed];
+    this.#found = (newest ? this.#found.filter(isNewest) : this.#found).concat(passed);
     if (again) this.#found.sort((a, b) => compareBytes(a.position, b.position));
     const undecided = current[decided];
     if (!undecided) return true;

@@ -41,14 +41,14 @@ export interface SearchedPages {
   directory(cover: readonly ZRange[], markers: number, budget: Budget): Promise<KnownDirectory>;
   /**
    * Makes planned reads, for an answer within a cover if there is one. `earlier` are those made for the same answer
-   * before; `again` is whether their pages were read again.
+   * before; `again` is whether their pages were read again, `distinct` whether all pages are of one moment.
    */
   read(
     reads: readonly PlannedRead[],
     earlier: readonly PlannedRead[],
     budget: Budget,
     cover?: readonly ZRange[],
-  ): Promise<{ readonly entries: readonly OrderedMarker[]; readonly again: boolean }>;
+  ): Promise<{ readonly entries: readonly OrderedMarker[]; readonly again: boolean; readonly distinct: boolean }>;
 }
 
 /** The context of a search; one per request. */
@@ -85,6 +85,8 @@ export interface FoundPart {
   readonly markers: readonly OrderedMarker[];
   /** Whether markers of earlier parts are included, because they may have been missed there. */
   readonly again: boolean;
+  /** Whether no marker is in it twice, or in another part that says the same. */
+  readonly distinct: boolean;
   /** All markers up to this position were in this part or an earlier one. */
   readonly upTo: CursorPosition;
   /** Whether nothing is left to read. */

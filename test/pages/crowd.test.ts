@@ -4,8 +4,10 @@ import { systemClock } from '../../src/clock.js';
 import { HALF_AROUND } from '../../src/geo/circle.js';
 import { silentLog } from '../../src/log.js';
 import { collectionMarkers } from '../../src/map/collection.js';
+import type { Connection, Edge } from '../../src/map/connection.js';
 import { markersWithin } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
+import type { MapMarker } from '../../src/model/marker.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
 import { mapMarkerFromIndex, newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { MOST_HINTS } from '../../src/store/page/pages.js';
@@ -33,7 +35,7 @@ async function pageThrough(
   read: (
     context: ReturnType<typeof requestContext>['context'],
     after: string | null,
-  ) => ReturnType<typeof collectionMarkers>,
+  ) => Promise<Connection<Edge<MapMarker>>>,
 ): Promise<string[]> {
   const keys: string[] = [];
   for (let after: string | null = null; ;) {

@@ -58,7 +58,7 @@ function contextOf(
     read: () => {
       const { entries, again, ownWrite } = reads.shift()!;
       if (ownWrite) ownWrites = [ownWrite];
-      return Promise.resolve({ entries: inOrder(entries), again });
+      return Promise.resolve({ entries: inOrder(entries), again, distinct: false });
     },
   };
   // All base items whose key begins with m have a property.

@@ -52,7 +52,7 @@ test('a page read while a marker moves to a part of the world without markers sk
       budget.debit({ calls: 1 });
       const others = isOld ? Array.from(GEOHASH_ALPHABET).filter((partition) => partition !== 's') : [];
       const answer = await readPages(source, reads, earlier, others, roundOf(1, true));
-      return { entries: markersOf(answer), again: answer.again.length > 0 };
+      return { entries: markersOf(answer, 0), again: answer.again.length > 0, distinct: answer.distinct };
     },
   });
   const collection = { key: SCOPE, mapProperties: [] } as unknown as Collection;

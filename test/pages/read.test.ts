@@ -49,17 +49,26 @@ function directoryOf(table: PageTable, directories: DirectoryCache, pause: () =>
   return new DirectoryReader({ scope: SCOPE, collection: SCOPE, generation: '1' }, source, directories);
 }
 
-/** The keys of all markers that are found, part by part, in their order: of several copies that of the newest. */
+const keyOf = ({ marker }: OrderedMarker) => marker.key;
+
+/**
+ * The keys of all markers that are found, part by part, in their order: of several copies that of the newest, except in
+ * parts which say that they have none.
+ */
 async function found(source: PageMarkers, wanted: number): Promise<string[]> {
   const newest = new Map<string, OrderedMarker>();
+  const distinct: string[] = [];
   for (let after = '0'.repeat(LONGEST_Z); ;) {
     const part = await source.next(after, wanted);
     if (!part) throw new Error('the budget is spent');
+    const start = after;
+    if (part.distinct)
+      distinct.push(...part.markers.filter(({ position }) => compareBytes(position, start) > 0).map(keyOf));
     for (const one of part.markers) {
       const known = newest.get(one.marker.key);
       if (!known || known.marker.mapVersion < one.marker.mapVersion) newest.set(one.marker.key, one);
     }
-    if (part.ended) return [...newest.keys()];
+    if (part.ended) return [...distinct, ...[...newest.keys()].filter((key) => !distinct.includes(key))];
     after = part.upTo;
   }
 }
@@ -123,7 +132,7 @@ test('a read finds each marker that exists throughout exactly once, while pages 
           read: async (reads, earlier) => {
             const others = [...directory.others];
             const answer = await readPages(source, reads, earlier, others, roundOf(1, true));
-            return { entries: markersOf(answer), again: answer.again.length > 0 };
+            return { entries: markersOf(answer, 0), again: answer.again.length > 0, distinct: answer.distinct };
           },
         };
         const reader = found(new PageMarkers(pages, WORLD, budget), wanted).finally(() => {

@@ -35,8 +35,8 @@ const MIDDLE = encode({ lng: 0.5, lat: LAT }, LONGEST_Z);
 /** Pages that move in between, and whose second read spends all calls. */
 function pages(): Omit<SearchedPages, 'keyOf'> {
   const reads = [
-    { entries: inOrder(FIRST), again: false },
-    { entries: inOrder([...NOW, ...SECOND]), again: true },
+    { entries: inOrder(FIRST), again: false, distinct: false },
+    { entries: inOrder([...NOW, ...SECOND]), again: true, distinct: false },
   ];
   const hints = ['s', MIDDLE].map((begin) => ({ begin, markers: 1_000, bytes: 1e6 }));
   return {

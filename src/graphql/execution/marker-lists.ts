@@ -11,9 +11,10 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-import type { Connection, Edge } from '../../map/connection.js';
+import type { MarkerConnection } from '../../map/connection.js';
 import type { ViewportContent } from '../../map/content.js';
 import { markerProperties } from '../../map/markers.js';
+import type { NearbyConnection } from '../../map/near/near.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { MarkerList, RequestContext } from '../context.js';
 import { chargeList, fieldsOf } from '../limits/bounded-lists.js';
@@ -22,12 +23,10 @@ import { isResolvedByOthers } from '../resolved-by-others.js';
 import { formatOf } from './marker-format.js';
 
 type Markers = readonly MapMarker[];
-const nodesOf = (parent: unknown): Markers => (parent as Connection<Edge<MapMarker>>).edges.map(({ node }) => node);
-
 /** The lists of markers: the field of each type. */
 const LISTS: Readonly<Record<string, readonly [field: string, markers: (parent: unknown) => Markers]>> = {
-  MarkerConnection: ['nodes', nodesOf],
-  NearbyConnection: ['nodes', nodesOf],
+  MarkerConnection: ['nodes', (parent) => (parent as MarkerConnection).nodes],
+  NearbyConnection: ['nodes', (parent) => (parent as NearbyConnection).edges.map(({ node }) => node)],
   ViewportContent: ['markers', (parent) => (parent as ViewportContent).markers],
 };
 

@@ -145,7 +145,6 @@ export const resolvers: Resolvers = {
       markersInside(map, parent, polygon, { first: first ?? 1000, after }, filter),
   },
   Marker: marker,
-  MarkerConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
   NearbyConnection: { nodes: ({ edges }) => edges.map(({ node }) => node) },
   Cell: {
     precision: ({ geohash }) => geohash.length,

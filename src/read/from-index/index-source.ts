@@ -69,6 +69,7 @@ export class IndexedSearch implements MarkerSource {
     return {
       markers: used.flatMap(({ markers }) => markers),
       again: false,
+      distinct: false,
       upTo: reads[cut]?.cutAt ?? (last ? endOf(last) : after),
       ended: this.#ranges.length === 0 && this.#rest === undefined,
     };

@@ -139,6 +139,8 @@ interface PagesFound {
   readonly found: readonly (readonly StoredPage[])[];
   /** All pages that were read again, in order within each read. */
   readonly again: readonly (readonly StoredPage[])[];
+  /** Whether no marker is in two of them: none has a round after those that all of them have. */
+  readonly distinct: boolean;
 }
 
 /** Maximum number of times to read the same pages while markers keep moving between them. */
@@ -185,15 +187,17 @@ export async function readPages(
     again.push(...reading);
     last = lastLost(reading);
   }
-  return { found, again };
+  const distinct = again.length === 0 && found.every((pages) => pages.every(({ round }) => round <= complete));
+  return { found, again, distinct };
 }
 
-/** The markers of pages in order; of one that has moved there may be several copies. */
-export function markersOf({ found, again }: PagesFound): readonly OrderedMarker[] {
+/** The markers of pages that exist now, in order; of one that has moved there may be several copies. */
+export function markersOf({ found, again }: PagesFound, now: number): readonly OrderedMarker[] {
   const markers: OrderedMarker[] = [];
   // A loop takes a fourth of the time of `flatMap`.
   for (const pages of [...found, ...again])
-    for (const { entries } of pages) for (const one of entries) markers.push(one);
+    for (const { entries } of pages)
+      for (const one of entries) if ((one.marker.expiresAt ?? Infinity) > now) markers.push(one);
   // A few sorted runs, which are merged in milliseconds.
   return again.length === 0 ? markers : markers.sort((a, b) => compareBytes(a.position, b.position));
 }

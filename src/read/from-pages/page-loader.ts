@@ -187,11 +187,9 @@ class OpenPages implements SearchedPages {
       call.pages?.push(...pages.map((page) => this.#explained(page)));
     });
     const now = this.#parts.db.clock.wall();
-    const entries = markersOf(answer).filter(
-      ({ marker }) => !(marker.expiresAt !== undefined && marker.expiresAt <= now),
-    );
+    const entries = markersOf(answer, now);
     budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
-    return { entries, again: answer.again.length > 0 };
+    return { entries, again: answer.again.length > 0, distinct: answer.distinct };
   }
 
   #readByKey({ begin, bytes }: StoredPage, consistent: boolean): RangeRead {

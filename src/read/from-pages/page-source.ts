@@ -114,7 +114,7 @@ export class PageMarkers implements MarkerSource {
     const isSpent = budget.calls < 1 || budget.items < 1;
     if (isSpent && this.#left.length + this.#rest.length > 0) return undefined;
     const { taken, left } = takeReads(this.#left, { markers: most, calls: budget.calls });
-    const { entries, again } = await this.#pages.read(taken, this.#done, budget, this.#cover);
+    const { entries, again, distinct } = await this.#pages.read(taken, this.#done, budget, this.#cover);
     this.#done.push(...taken);
     this.#left = left;
     const rest = this.#rest[0] && fromZ(this.#rest[0].from, LONGEST_Z);
@@ -130,7 +130,13 @@ export class PageMarkers implements MarkerSource {
     const last = compareBytes(lastOf, after) > 0 ? lastOf : after;
     // Pages that stand empty are not read again either.
     const read = next === undefined ? last : fromZ(positionOf(next), LONGEST_Z);
-    return { markers, again, upTo: compareBytes(read, last) > 0 ? read : last, ended: next === undefined };
+    return {
+      markers,
+      again,
+      distinct: distinct && this.#recent.size === 0,
+      upTo: compareBytes(read, last) > 0 ? read : last,
+      ended: next === undefined,
+    };
   }
 }
 
