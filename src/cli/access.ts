@@ -115,7 +115,7 @@ export function accessCommand(): Command {
         changing('access revoke', async ({ database, signal }) => {
           const { revokeSubject } = await import('../store/access/access-items.js');
           const { newCall } = await import('../store/database.js');
-          await revokeSubject(database, subject, database.clock.wall(), newCall(signal));
+          await revokeSubject(newCall(database, signal), subject, database.clock.wall());
           return [subject];
         }),
       ),

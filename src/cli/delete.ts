@@ -24,7 +24,7 @@ async function empty(session: CommandSession, key: string): Promise<void> {
   const derived = openDerived(session, config, log);
   const jobs = startJobs(session, derived, config.limits.deadlineMs, log);
   try {
-    while ((await resumed(signal, () => readCollectionItem(database, key, newCall(signal)))) !== undefined) {
+    while ((await resumed(signal, () => readCollectionItem(newCall(database, signal), key))) !== undefined) {
       await systemClock.sleep(LOOK_EVERY_MS, signal);
       signal.throwIfAborted();
     }
@@ -51,8 +51,8 @@ async function run(session: CommandSession, key: string, { yes, wait, json }: De
   await checkTables(database);
   const began = systemClock.now();
   const collection = await findCollection(database, key, signal);
-  const call = newCall(signal);
-  const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
+  const call = newCall(database, signal);
+  const [total] = await getBlocks(call, database.keys.scope(collection), [''], { consistent: true });
   const markers = [...(total?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
   const table = collection.source?.table;
   const rest = table === undefined ? 'and its zones and readings' : `but nothing of table ${table}`;
@@ -62,7 +62,7 @@ async function run(session: CommandSession, key: string, { yes, wait, json }: De
     throw new CellportError('BAD_USER_INPUT', message, { field: '--yes' });
   }
   const now = new Date(database.clock.wall()).toISOString();
-  await resumed(signal, () => deleteCollection(database, key, now, call));
+  await resumed(signal, () => deleteCollection(call, key, now));
   if (json !== true) console.log(`${what} deleted`);
   if (wait === true) await empty(session, key);
   if (json === true) console.log(JSON.stringify({ collection: key, markers, emptied: wait === true }));

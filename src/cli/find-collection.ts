@@ -8,10 +8,10 @@ const MOST_NAMED = 20;
 
 /** The collection with this key. Throws NOT_FOUND listing existing collections. */
 export async function findCollection(database: Database, key: string, signal: AbortSignal): Promise<Collection> {
-  const call = newCall(signal);
-  const [collection] = await getCollections(database, [key], call, { consistent: true });
+  const call = newCall(database, signal);
+  const [collection] = await getCollections(call, [key], { consistent: true });
   if (collection) return collection;
-  const { collections, more } = await listCollections(database, { first: MOST_NAMED }, call);
+  const { collections, more } = await listCollections(call, { first: MOST_NAMED });
   const names = collections.map((each) => each.key).join(', ');
   const others = names === '' ? 'there are no collections yet' : `existing collections: ${names}${more ? ', …' : ''}`;
   throw new CellportError('NOT_FOUND', `there is no collection ${key}; ${others}`, { collection: key });

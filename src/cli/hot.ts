@@ -58,7 +58,7 @@ async function spread(prefix: string, key: string): Promise<void> {
     const { beginSpread } = await import('../store/collection/spread.js');
     const { spreadOf } = await import('../model/spread.js');
     const { newCall } = await import('../store/database.js');
-    const collection = await beginSpread(database, key, prefix, newCall(signal));
+    const collection = await beginSpread(newCall(database, signal), key, prefix);
     const { shards, phase } = spreadOf(collection, prefix) ?? {};
     const state =
       phase === 'SPREAD'

@@ -62,7 +62,7 @@ async function askIfUnknown(session: CommandSession, collection: Collection, nam
   const { askAboutNames } = await import('./ask.js');
   const unknown = new Set(names);
   let asked = 0;
-  const job = { database, collection, call: newCall(signal) };
+  const job = { collection, call: newCall(database, signal) };
   if (names.length > 0) {
     const prefixes = await findOccupied(session, collection, signal);
     for await (const markers of readMarkers({ ...job, prefixes })) {
@@ -83,11 +83,11 @@ async function prepare(session: CommandSession, key: string, options: Repartitio
   const wanted = { prefixLength, writeShards, mapProperties };
   const { database, signal } = session;
   const found = await findCollection(database, key, signal);
-  const call = newCall(signal);
-  if (undo) return undoLayoutChange(database, key, call);
+  const call = newCall(database, signal);
+  if (undo) return undoLayoutChange(call, key);
   await askIfUnknown(session, found, mapProperties);
   const isResumed = found.layoutChange !== undefined && Object.values(wanted).every((each) => each === undefined);
-  return isResumed ? found : beginLayoutChange(database, key, wanted, call);
+  return isResumed ? found : beginLayoutChange(call, key, wanted);
 }
 
 async function run(session: CommandSession, key: string, options: RepartitionOptions): Promise<void> {

@@ -18,7 +18,7 @@ async function sweep({ database, signal }: CommandSession, olderThan: number): P
   const now = Math.min(database.clock.wall(), systemClock.wall());
   const before = new Date(now - olderThan * 60_000);
   const { objects: checked, removed } = await resumed(signal, () =>
-    sweepObjects(database, objects, before, newCall(signal)),
+    sweepObjects(newCall(database, signal), objects, before),
   );
   const took = duration(systemClock.now() - began);
   console.log(`${grouped(checked)} objects checked in ${objects.place}, ${grouped(removed)} removed, in ${took}`);

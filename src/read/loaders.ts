@@ -75,7 +75,7 @@ export class Loaders {
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(
       async (range, limit, start) => {
-        const response = await send(db, 'query', rangeRequest(db, { ...range, limit }, start), call);
+        const response = await send(call, 'query', rangeRequest(db, { ...range, limit }, start));
         return { items: response.Items ?? [], next: response.LastEvaluatedKey };
       },
       slots,
@@ -83,18 +83,17 @@ export class Loaders {
       this.figures,
     );
     this.#ranges = ranges;
-    const recent = new RecentLoader({ db, cache: pageServices.recent, trust, sourceTrust, call });
+    const recent = new RecentLoader({ cache: pageServices.recent, trust, sourceTrust, call });
     this.recent = recent;
     const seen = new Map<string, Promise<RecentCells>>();
     // The same for all blocks, so that a request sees them at one time.
     const recentIn = (collection: Collection) => remembered(seen, collection.key, () => recent.cells(collection));
-    this.blocks = new BlockLoader({ db, cache: cellCache, call, ranges, recentIn });
-    this.collections = new CollectionLoader(db, collectionCache, call, grants);
+    this.blocks = new BlockLoader({ cache: cellCache, call, ranges, recentIn });
+    this.collections = new CollectionLoader(call, collectionCache, grants);
     this.index = new IndexLoader(db.keys, ranges);
-    this.markers = new MarkerLoader(db, call, slots, limits, now);
-    this.entities = new EntityLoader(db, this.collections, this.markers, call);
+    this.markers = new MarkerLoader(call, slots, limits, now);
+    this.entities = new EntityLoader(call, this.collections, this.markers);
     this.pages = new PageLoader({
-      db,
       services: pageServices,
       recent,
       call,
@@ -102,9 +101,9 @@ export class Loaders {
       slots,
       blocks: this.blocks,
     });
-    this.places = new PlaceLoader(db, call, recentIn);
-    this.summaries = new SummaryLoader({ db, call, slots, limits, now, trust, markers: this.markers });
-    this.zones = new ZoneLoader(db, geometryCache, this.collections.lagging, call, slots);
+    this.places = new PlaceLoader(call, recentIn);
+    this.summaries = new SummaryLoader({ call, slots, limits, now, trust, markers: this.markers });
+    this.zones = new ZoneLoader(call, geometryCache, this.collections.lagging, slots);
   }
 
   /** Drops the markers that were read: those of a long search may not fit into memory. */

@@ -145,7 +145,7 @@ describe('deleteMarkers', () => {
     });
     // Two markers, the reading and the reminder to remove it, which is written and deleted.
     expect(extensions).toMatchObject({ cost: { writes: 5 } });
-    expect(await queryAll(db, rangeRequest(db, { index: 'entities', pk: 'marker::parks::a' }), newCall())).toEqual([]);
+    expect(await queryAll(newCall(db), rangeRequest(db, { index: 'entities', pk: 'marker::parks::a' }))).toEqual([]);
     expect((await server.ask(DELETE, { ids })).data.deleteMarkers.deleted).toBe(0);
   });
 

@@ -41,7 +41,7 @@ const storedForm = (key: string, of: Omit<StoredKey, 'hash' | 'id' | 'usedAt'>):
 
 /** Throws BAD_USER_INPUT for a role without rules. */
 async function checkRoles({ database, signal }: CommandSession, roles: readonly string[]): Promise<void> {
-  const { json } = (await storedRules(database, newCall(signal))) ?? {};
+  const { json } = (await storedRules(newCall(database, signal))) ?? {};
   const known = json === undefined ? [] : Object.keys(readRules(JSON.parse(json)).roles);
   const unknown = roles.find((role) => !known.includes(role));
   if (unknown === undefined) return;
@@ -72,14 +72,14 @@ export async function createKey(
     createdAt: new Date(now).toISOString(),
     expiresAt: expires === undefined ? null : new Date(now + expires).toISOString(),
   });
-  await storeKey(database, stored, newCall(signal));
+  await storeKey(newCall(database, signal), stored);
   print(key, stored, json);
   return [stored.id];
 }
 
 export async function printKeys({ database, signal }: CommandSession, json: boolean): Promise<void> {
   const keys: StoredKey[] = [];
-  for await (const key of listKeys(database, newCall(signal))) keys.push(key);
+  for await (const key of listKeys(newCall(database, signal))) keys.push(key);
   keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
   if (json) {
     console.log(JSON.stringify(keys.map(shown), null, 2));
@@ -100,7 +100,7 @@ export async function printKeys({ database, signal }: CommandSession, json: bool
 async function findKey({ database, signal }: CommandSession, wanted: string): Promise<StoredKey> {
   const hash = hashOfKey(wanted);
   const found: StoredKey[] = [];
-  for await (const key of listKeys(database, newCall(signal))) {
+  for await (const key of listKeys(newCall(database, signal))) {
     if (key.hash === hash || key.id === wanted || (hash === undefined && key.name === wanted)) found.push(key);
   }
   const [only, ...more] = found;
@@ -126,8 +126,8 @@ export async function rotateKey(
   const createdAt = new Date(now).toISOString();
   const expiresAt = lifetime === null ? null : new Date(now + lifetime).toISOString();
   const stored = storedForm(key, { name, roles, variables, budget, quotas, createdAt, expiresAt });
-  await storeKey(database, stored, newCall(signal));
-  await storeKey(database, { ...old, expiresAt: new Date(left).toISOString() }, newCall(signal));
+  await storeKey(newCall(database, signal), stored);
+  await storeKey(newCall(database, signal), { ...old, expiresAt: new Date(left).toISOString() });
   print(key, stored, json);
   return [old.id, stored.id];
 }
@@ -135,7 +135,7 @@ export async function rotateKey(
 /** Returns the ID of the key that no longer counts. */
 export async function revokeKey(session: CommandSession, wanted: string): Promise<readonly string[]> {
   const key = await findKey(session, wanted);
-  await removeKey(session.database, key, newCall(session.signal));
+  await removeKey(newCall(session.database, session.signal), key);
   console.error(`Key ${key.id} (${key.name}) counts on no server within a second.`);
   return [key.id];
 }

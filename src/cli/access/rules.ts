@@ -32,8 +32,8 @@ export async function setRules(
   { dryRun = false }: { readonly dryRun?: boolean },
 ): Promise<void> {
   const { json, value } = await readJsonFile(path, readRules);
-  const call = newCall(signal);
-  const before = linesOf(parsed((await storedRules(database, call))?.json));
+  const call = newCall(database, signal);
+  const before = linesOf(parsed((await storedRules(call))?.json));
   const after = linesOf(value);
   for (const line of before) if (!after.includes(line)) console.log(printable(`- ${line}`));
   for (const line of after) if (!before.includes(line)) console.log(printable(`+ ${line}`));
@@ -41,13 +41,13 @@ export async function setRules(
     console.error('Nothing was changed.');
     return;
   }
-  await storeRules(database, json, call);
+  await storeRules(call, json);
   console.error('The rules are in force on every server with CELLPORT_AUTH=on within a second.');
 }
 
 /** Prints the rules as they were set. */
 export async function showRules({ database, signal }: CommandSession): Promise<void> {
-  const { json } = (await storedRules(database, newCall(signal))) ?? {};
+  const { json } = (await storedRules(newCall(database, signal))) ?? {};
   if (json === undefined)
     console.error('There are no rules yet: write them, see docs/access.md, and run `cellport access set FILE`.');
   else console.log(JSON.stringify(JSON.parse(json), null, 2));

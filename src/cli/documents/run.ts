@@ -62,12 +62,12 @@ async function readDocuments(files: readonly string[], limits: Limits, log: Log)
 
 export async function add({ config, database, log, signal }: CommandSession, files: readonly string[]): Promise<void> {
   const documents = await readDocuments(files, config.limits, log);
-  await addDocuments(database, documents, newCall(signal));
+  await addDocuments(newCall(database, signal), documents);
   console.log(`${grouped(documents.length)} documents added; servers know them within a second`);
 }
 
 export async function list({ database, signal }: CommandSession, json: boolean): Promise<void> {
-  const documents = await listDocuments(database, newCall(signal));
+  const documents = await listDocuments(newCall(database, signal));
   if (json) console.log(JSON.stringify({ documents }, null, 2));
   else for (const { hash, name } of documents) console.log(printable(`${hash}  ${name}`));
   console.error(`${grouped(documents.length)} trusted documents`);
@@ -79,7 +79,7 @@ export async function remove(
   wanted: readonly string[],
   all: boolean,
 ): Promise<void> {
-  const documents = await listDocuments(database, newCall(signal));
+  const documents = await listDocuments(newCall(database, signal));
   const unknown = wanted.find((each) => !documents.some(({ hash, name }) => each === hash || each === name));
   if (unknown !== undefined || (wanted.length === 0) !== all) {
     const what = unknown === undefined ? 'pass hashes or names, or --all' : `no trusted document is named ${unknown}`;
@@ -87,6 +87,6 @@ export async function remove(
   }
   const removed = documents.filter(({ hash, name }) => all || wanted.includes(hash) || wanted.includes(name));
   const hashes = removed.map(({ hash }) => hash);
-  await removeDocuments(database, hashes, newCall(signal));
+  await removeDocuments(newCall(database, signal), hashes);
   console.log(`${grouped(hashes.length)} documents removed; servers refuse them within a second`);
 }

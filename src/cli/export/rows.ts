@@ -100,15 +100,15 @@ async function exported(
 ): Promise<AsyncIterable<string | Buffer>> {
   const { database, signal } = session;
   const area = areaOf(bounds);
-  const call = { ...newCall(signal), unpriced: true };
+  const call = { ...newCall(database, signal), unpriced: true };
   if (zones) {
     if (format === 'csv') throw badInput('--format', format, 'another than csv for zones');
-    const all = tally.count(readZones({ database, collection, area, call }), () => 1);
+    const all = tally.count(readZones({ collection, area, call }), () => 1);
     return isTableFormat(format) ? writeZoneTable(format, all) : writeZones(format, all);
   }
   const where = await whereMarkersAre(session, collection, area);
   const onPart = (part: number): void => void (tally.part = part);
-  const read = readMarkers({ database, collection, area, ...where, call, onPart });
+  const read = readMarkers({ collection, area, ...where, call, onPart });
   const all = tally.count(read, ({ length }) => length);
   return isTableFormat(format) ? writeMarkerTable(format, all) : writeMarkers(format, all, escapeFormulas);
 }

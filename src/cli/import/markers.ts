@@ -38,9 +38,9 @@ async function planPrune(
     return () => Promise.reject(new CellportError('CONFLICT', `nothing ${missing} was removed: ${why}`));
   }
   const { database, signal } = session;
-  const call = { ...newCall(signal), unpriced: true };
+  const call = { ...newCall(database, signal), unpriced: true };
   const where = await whereMarkersAre(session, collection, undefined);
-  const job = { database, collection, ...where, keys, began: new Date(database.clock.wall()), call };
+  const job = { collection, ...where, keys, began: new Date(database.clock.wall()), call };
   const { markers, absent } = await countAbsent(job);
   const of = `${grouped(absent)} of ${grouped(markers)} markers of ${collection.key} are ${missing}`;
   if (absent * 2 > markers && !yes) {

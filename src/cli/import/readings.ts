@@ -18,11 +18,10 @@ export async function importReadingsFile(path: string, options: ImportOptions): 
     { name: path, what: 'reading', resume },
     options,
     async ({ session: { database, signal }, rejects, bars: { onProgress }, report }) => {
-      const call = newCall(signal);
+      const call = newCall(database, signal);
       const began = systemClock.now();
       const collection = ownCollection(await findCollection(database, options.collection, signal), 'import');
       const counts = await importReadings({
-        database,
         collection,
         rows: reader.rows(),
         size,

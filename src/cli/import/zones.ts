@@ -29,7 +29,6 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
     const { collection, created, create } = await openCollection(database, collectionInput(options));
     let used = collection;
     const counts = await importZones({
-      database,
       collection,
       source,
       rejects,
@@ -37,7 +36,7 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
       now: () => new Date(database.clock.wall()),
       onChecked,
       onProgress,
-      call: { ...newCall(signal), unpriced: true },
+      call: { ...newCall(database, signal), unpriced: true },
     });
     const isNew = created && used.createdAt === collection.createdAt;
     const said = [...(await file.notes()), ...notes.lines()];

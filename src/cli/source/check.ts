@@ -49,7 +49,7 @@ export async function checkMapping(
 ): Promise<void> {
   const { mapping } = await readMappingFile(path);
   const table = await describeSource(database, mapping.table);
-  const items = await sampleItems(database, table.name, sample, newCall(signal));
+  const items = await sampleItems(newCall(database, signal), table.name, sample);
   const now = database.clock.wall();
   const mapped = items.flatMap((item) => {
     const entries = entriesIn(mapping, item);

@@ -85,7 +85,7 @@ async function fill(
     const { markers } = await fillSource(session, collection, log, signal, { onProgress, ...options });
     bar.end();
     console.log(`${grouped(markers)} markers from table ${table.name} in ${duration(systemClock.now() - began)}`);
-    const { rejected } = await sourceStatus(database, database.keys.scope(collection), newCall(signal));
+    const { rejected } = await sourceStatus(newCall(database, signal), database.keys.scope(collection));
     const advice = `see \`cellport source status ${collection.key}\``;
     if (rejected > 0) console.error(`rejected, as they match but are no markers: ${grouped(rejected)}; ${advice}`);
     else if (markers === 0) console.error('no item matches the mapping: see `cellport source check`');
@@ -107,7 +107,7 @@ async function fillOrWait(session: CommandSession, table: SourceTable, collectio
     console.error('another process fills it; waiting');
     const seen = {};
     for (;;) {
-      const state = await loadStreamState(database, consumer, newCall(signal));
+      const state = await loadStreamState(newCall(database, signal), consumer);
       if (await isFilled(session, collection)) return;
       await findSource(database, collection.key, signal);
       if (state === undefined || !isHeld(state, seen, contender)) break;
@@ -129,15 +129,13 @@ export async function createSource(
   const table = await describeSource(database, file.mapping.table);
   checkTable(table, options.every);
   await openTables(database);
-  const call = newCall(signal);
-  const [found] = await getCollections(database, [key], call, { consistent: true });
+  const call = newCall(database, signal);
+  const [found] = await getCollections(call, [key], { consistent: true });
   const source = sourceOf(table, file, options);
   const { name = key, code } = options;
   const now = new Date(database.clock.wall()).toISOString();
   const input = { key, name, code, mapProperties: mapProperties(file), source };
-  const collection = found
-    ? sameSource(found, source)
-    : { ...(await createCollection(database, input, now, call)), source };
+  const collection = found ? sameSource(found, source) : { ...(await createCollection(call, input, now)), source };
   if (await isFilled(session, collection))
     console.log(`collection ${key} is complete, and follows table ${table.name}`);
   else await fillOrWait(session, table, collection);
@@ -162,7 +160,7 @@ export async function changeSource(
   const next = { ...before, source, mapProperties: mapProperties(file) };
   const updatedAt = new Date(database.clock.wall()).toISOString();
   const change = () => ({ source, mapProperties: next.mapProperties, updatedAt });
-  const store = () => changeCollection(database, key, change, newCall(signal));
+  const store = () => changeCollection(newCall(database, signal), key, change);
   if (await fill(session, table, next, { replaced: { mapping: before.source.mapping, store } })) return;
   throw new CellportError('CONFLICT', `another process reads table ${table.name} for collection ${key}; try again`);
 }

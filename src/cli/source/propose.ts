@@ -14,7 +14,7 @@ export async function proposeMapping(
   { table: name, kind, preset }: { readonly table: string; readonly kind?: string; readonly preset?: 'dynamodb-geo' },
 ): Promise<string> {
   const table = await describeSource(database, name);
-  const items = await sampleItems(database, name, SAMPLE, newCall(signal));
+  const items = await sampleItems(newCall(database, signal), name, SAMPLE);
   const say = (line: string) => console.error(printable(line));
   if (items.length === 0) throw new CellportError('NOT_FOUND', `table ${name} has no items to look at`);
   const proposals = preset === undefined ? propose(table, items) : [proposeGeoLibrary(table, items)];

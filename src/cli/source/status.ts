@@ -12,11 +12,11 @@ const MOST_LISTED = 100;
 
 /** What is known of a source, without reading its table. */
 async function statusOf({ database, signal }: CommandSession, collection: SourceCollection) {
-  const call = newCall(signal);
+  const call = newCall(database, signal);
   const scope = database.keys.scope(collection);
-  const { asOf, ...status } = await sourceStatus(database, scope, call);
-  const [total] = await getBlocks(database, scope, [''], call, { consistent: true });
-  const { letters } = await readDeadLetters(database, sourceConsumer(scope), { first: MOST_LISTED }, call);
+  const { asOf, ...status } = await sourceStatus(call, scope);
+  const [total] = await getBlocks(call, scope, [''], { consistent: true });
+  const { letters } = await readDeadLetters(call, sourceConsumer(scope), { first: MOST_LISTED });
   return {
     collection: collection.key,
     table: collection.source.table,
@@ -32,7 +32,7 @@ export async function printSources(session: CommandSession, key: string | undefi
   const { database, signal } = session;
   const found: SourceCollection[] = key === undefined ? [] : [await findSource(database, key, signal)];
   if (key === undefined) {
-    for await (const some of everyCollection(database, 'in use', newCall(signal)))
+    for await (const some of everyCollection(newCall(database, signal), 'in use'))
       found.push(...some.filter(hasSource));
   }
   const all: Awaited<ReturnType<typeof statusOf>>[] = [];

@@ -36,10 +36,10 @@ export async function countAbsent(job: PruneJob): Promise<{ readonly markers: nu
 
 /** Deletes a marker; returns whether it is gone, and not changed since it was read. */
 async function remove(job: PruneJob, { key, version: expectedVersion }: Marker, call: Call): Promise<boolean> {
-  const { database, collection } = job;
-  const options = { now: new Date(database.clock.wall()).toISOString(), expectedVersion };
+  const { collection } = job;
+  const options = { now: new Date(call.db.clock.wall()).toISOString(), expectedVersion };
   try {
-    await retryInBackground(() => deleteMarker(database, { collection, key }, options, call), call.signal);
+    await retryInBackground(() => deleteMarker(call, { collection, key }, options), call.signal);
     return true;
   } catch (error) {
     if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
@@ -55,7 +55,7 @@ async function remove(job: PruneJob, { key, version: expectedVersion }: Marker, 
  * interruption. Returns their number; `onRemoved` receives it so far.
  */
 export function removeAbsent(job: PruneJob, onRemoved: (count: number) => void): Promise<number> {
-  return whileCollectionExists(job.database, job.collection, job.call, async (call) => {
+  return whileCollectionExists(job.call, job.collection, async (call) => {
     let removed = 0;
     for await (const { absent } of absentIn({ ...job, call })) {
       const gone = await mapConcurrently(absent, DELETES_AT_A_TIME, (marker) => remove(job, marker, call));
