@@ -10,7 +10,6 @@ import { newCall } from '../store/database.js';
 import type { Sighting } from '../store/lease.js';
 import type { Meter } from '../store/request/meter.js';
 import { mapConcurrently } from '../store/request/pacing.js';
-import { rangeRequest } from '../store/request/ranges.js';
 import { queryResponses } from '../store/table/query-responses.js';
 import { fitMarkers } from './fit-markers.js';
 import { doJob, type OwnJob } from './job.js';
@@ -55,8 +54,8 @@ async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
   const tell = () => onProgress({ phase, markers, changed, part });
 
   async function walkPartition(pk: string): Promise<void> {
-    const request = rangeRequest(database, { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_AT_A_TIME });
-    for await (const entries of queryResponses(call, request)) {
+    const range = { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_AT_A_TIME };
+    for await (const entries of queryResponses(call, range)) {
       const changes = await fitMarkers(now, entries);
       changed += changes;
       markers += entries.length;

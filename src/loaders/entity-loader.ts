@@ -8,9 +8,8 @@ import type { Marker, Zone } from '../model/marker.js';
 import type { Call, Item } from '../store/database.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
 import { readUuid } from '../store/marker/marker-keys.js';
-import { rangeRequest } from '../store/request/ranges.js';
-import { send } from '../store/request/send.js';
 import { hasSource } from '../store/source/source-mapping.js';
+import { queryResponse } from '../store/table/query-responses.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionLoader } from './collection-loader.js';
 import { ifPossible } from './impossible-keys.js';
@@ -91,7 +90,6 @@ export class EntityLoader {
 
 /** The key of the item with a global ID, eventually consistent; undefined if there is none. */
 async function findGlobalId(call: Call, globalId: string): Promise<Key | undefined> {
-  const request = rangeRequest(call.db, { index: 'global', pk: globalId, limit: 1 });
-  const { Items: [item] = [] } = await send(call, 'query', request);
+  const { Items: [item] = [] } = await queryResponse(call, { index: 'global', pk: globalId, limit: 1 });
   return item && { pk: String(item['pk']), sk: String(item['sk']) };
 }

@@ -6,7 +6,6 @@ import type { Collection } from '../model/collection.js';
 import type { Place, PlaceCount } from '../model/place.js';
 import type { Call } from '../store/database.js';
 import { queryPlaceMarkers, type PlaceMarkers, type PlaceQuery } from '../store/marker/place-index.js';
-import { rangeRequest } from '../store/request/ranges.js';
 import { queryResponses } from '../store/table/query-responses.js';
 import type { BlockParts } from './block-loader.js';
 import type { Budget } from './budget.js';
@@ -37,8 +36,7 @@ export class PlaceLoader {
     const found = new Map<string, CellBlock>();
     let items = 0;
     const pk = keys.placesPartition(keys.scope(collection), under);
-    const request = rangeRequest(this.#call.db, { index: 'derived', pk });
-    for await (const response of queryResponses(this.#call, request, most + 1)) {
+    for await (const response of queryResponses(this.#call, { index: 'derived', pk }, most + 1)) {
       items += response.length;
       if (items > most) return undefined;
       for (const { sk, n, b } of response) {

@@ -20,8 +20,7 @@ import type { Grants } from '../model/grant.js';
 import type { Limits } from '../model/limits.js';
 import type { RecentCells } from '../pages/recent-cells.js';
 import type { Call, Database } from '../store/database.js';
-import { rangeRequest } from '../store/request/ranges.js';
-import { send } from '../store/request/send.js';
+import { queryResponse } from '../store/table/query-responses.js';
 import { IndexLoader } from './from-index/index-loader.js';
 import type { MarkerTexts } from './from-pages/marker-texts.js';
 import { PageLoader, type PageServices } from './from-pages/page-loader.js';
@@ -75,8 +74,8 @@ export class Loaders {
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(
       async (range, limit, start) => {
-        const response = await send(call, 'query', rangeRequest(db, { ...range, limit }, start));
-        return { items: response.Items ?? [], next: response.LastEvaluatedKey };
+        const { Items: items = [], LastEvaluatedKey: next } = await queryResponse(call, { ...range, limit }, start);
+        return { items, next };
       },
       slots,
       db.scheduler,

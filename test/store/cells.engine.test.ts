@@ -6,7 +6,6 @@ import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
 import { getBlocks, readBlocks } from '../../src/store/cell/blocks.js';
 import { blockFromItem, packSums, unpackSums } from '../../src/store/cell/cells.js';
 import { newCall } from '../../src/store/database.js';
-import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { addCells } from '../support/add-cells.js';
@@ -87,8 +86,7 @@ describe.each([
   test('is found by a range over its neighbors of the same length, and by no other', async () => {
     for (const parent of ['g00', 'g0z', 'gzz', 'g0', 'g0z0', 'h00']) await apply(parent, 1, { d: 1 });
     const { pk, from, to } = database.keys.cellRange(scope, 'g00', 'gzz');
-    const range = rangeRequest(database, { index: 'derived', pk, from, to, consistent: true });
-    const items = await queryAll(newCall(database), range);
+    const items = await queryAll(newCall(database), { index: 'derived', pk, from, to, consistent: true });
     expect(items.map((item) => blockFromItem(database.keys, item)?.parent)).toEqual(['g00', 'g0z', 'gzz']);
   });
 

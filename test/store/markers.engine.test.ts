@@ -14,7 +14,6 @@ import {
 } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { itemBytes, MAX_ITEM_BYTES } from '../../src/store/request/item-size.js';
-import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { newCollection, NOW } from '../map/fixture.js';
@@ -43,8 +42,7 @@ async function indexed(db: Database, collection: Collection): Promise<Item[]> {
   const found: Item[] = [];
   for (const pk of db.keys.geoPartitions(scope, prefix, collection.writeShards)) {
     const { from, to } = db.keys.geoSortRange(collection.prefixLength, hash, hash);
-    const range = rangeRequest(db, { index: `geo${collection.geoSlot}`, pk, from, to });
-    found.push(...(await queryAll(newCall(db), range)));
+    found.push(...(await queryAll(newCall(db), { index: `geo${collection.geoSlot}`, pk, from, to })));
   }
   return found;
 }

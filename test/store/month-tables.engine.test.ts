@@ -9,7 +9,6 @@ import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readSummaries } from '../../src/store/reading/reading-summaries.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker, removePartition } from '../../src/store/removal/markers.js';
-import { rangeRequest } from '../../src/store/request/ranges.js';
 import { hasStream, listMonths, monthDefinitions, monthTable } from '../../src/store/table/month-tables.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { tableDifferences } from '../../src/store/table/table-differences.js';
@@ -153,14 +152,9 @@ describe('readings in monthly tables', () => {
     const name = await newMarker();
     expect(await record(name, [NOW.getTime() - TTL_DAYS * DAY, NOW.getTime() - 1])).toBe(1);
     await expect(record(name, [NOW.getTime() + DAY + 1])).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
-    const [item] = await queryAll(
-      newCall(database),
-      rangeRequest(database, {
-        index: 'entities',
-        table: monthTable(database.tables, '2028-03'),
-        pk: `marker::monthly::${name.key}`,
-      }),
-    );
+    const table = monthTable(database.tables, '2028-03');
+    const range = { index: 'entities', table, pk: `marker::monthly::${name.key}` } as const;
+    const [item] = await queryAll(newCall(database), range);
     expect(item?.['ttl']).toBe(Math.ceil((NOW.getTime() - 1 + TTL_DAYS * DAY) / 1_000));
   });
 
@@ -171,8 +165,8 @@ describe('readings in monthly tables', () => {
       const counts = await Promise.all(
         (await listMonths(database)).map(async (month) => {
           const table = monthTable(database.tables, month);
-          const request = rangeRequest(database, { index: 'entities', table, pk: `marker::${scope}::${key}` });
-          return (await queryAll(newCall(database), request)).length;
+          const range = { index: 'entities', table, pk: `marker::${scope}::${key}` } as const;
+          return (await queryAll(newCall(database), range)).length;
         }),
       );
       return counts.reduce((sum, count) => sum + count, 0);

@@ -11,7 +11,6 @@ import { requireGeoIndex } from '../../store/collection/change-collection.js';
 import { newCall, type Call, type Database } from '../../store/database.js';
 import { markerFromBase, type MarkerInput } from '../../store/marker/marker-item.js';
 import { batchGet } from '../../store/request/batches.js';
-import { rangeRequest } from '../../store/request/ranges.js';
 import { queryResponses } from '../../store/table/query-responses.js';
 import { findCollection } from '../find-collection.js';
 import type { AdviseSource } from './from-rows.js';
@@ -76,8 +75,7 @@ async function sampleOf(call: Call, collection: Collection, distribution: Distri
     let left = SAMPLED_MARKERS;
     for (const pk of keys.spreadPartitions(keys.scope(collection), collection, prefix).flat()) {
       if (left <= 0) break;
-      const request = rangeRequest(call.db, { index: `geo${geoSlot}`, pk, from, to });
-      for await (const items of queryResponses(call, request, left)) {
+      for await (const items of queryResponses(call, { index: `geo${geoSlot}`, pk, from, to }, left)) {
         left -= items.length;
         for (const item of items) {
           const key = { pk: String(item['pk']), sk: String(item['sk']) };

@@ -12,9 +12,8 @@ import { getCollections } from '../../store/collection/collections.js';
 import type { Call, Item } from '../../store/database.js';
 import { walkPages, type WalkedPages } from '../../store/page/walk-pages.js';
 import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
-import { rangeRequest } from '../../store/request/ranges.js';
-import { send } from '../../store/request/send.js';
 import { markersByKey } from '../../store/source/source-markers.js';
+import { queryResponse } from '../../store/table/query-responses.js';
 
 /** Number of ranges queried concurrently, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;
@@ -82,11 +81,9 @@ function* rangesOf({ call, collection, area = WORLD, prefixes }: MarkersJob): Ge
 
 /** Marker keys in a range, from one response. */
 async function readKeys({ call }: MarkersJob, range: PartRange, after?: Item) {
-  const request = rangeRequest(call.db, { ...range, limit: ENTRIES_A_RESPONSE }, after);
-  const { Items = [], LastEvaluatedKey: next } = await retryInBackground(
-    () => send(call, 'query', { ...request, ProjectionExpression: 'pk, sk' }),
-    call.signal,
-  );
+  const some = { ...range, limit: ENTRIES_A_RESPONSE, attributes: ['pk', 'sk'] };
+  const read = () => queryResponse(call, some, after);
+  const { Items = [], LastEvaluatedKey: next } = await retryInBackground(read, call.signal);
   const names = Items.flatMap(({ pk, sk }) => call.db.keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key ?? []);
   return { range, keys: names, next };
 }

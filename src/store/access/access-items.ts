@@ -5,7 +5,6 @@ import type { Quotas } from '../../model/quotas.js';
 import type { Call, Database, Item } from '../database.js';
 import { readItem } from '../request/conditional-write.js';
 import { isFailure } from '../request/failures.js';
-import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { transact, type Write } from '../request/transact.js';
 import { queryResponses } from '../table/query-responses.js';
@@ -103,8 +102,8 @@ export async function removeKey(call: Call, { hash }: StoredKey): Promise<void> 
 
 /** All API keys, in no order. */
 export async function* listKeys(call: Call): AsyncGenerator<StoredKey> {
-  const request = rangeRequest(call.db, { index: 'entities', ...call.db.keys.accessRange('key') });
-  for await (const items of queryResponses(call, request)) {
+  const range = { index: 'entities', ...call.db.keys.accessRange('key') } as const;
+  for await (const items of queryResponses(call, range)) {
     for (const item of items) {
       const key = keyFromItem(item);
       if (key !== undefined) yield key;
@@ -138,7 +137,7 @@ export type RevokedBefore = (subject: string) => number | undefined;
 export async function revokedSubjects(call: Call): Promise<RevokedBefore> {
   const range = { index: 'entities', ...call.db.keys.accessRange('subject'), consistent: true } as const;
   const revoked = new Map<string, number>();
-  for await (const items of queryResponses(call, rangeRequest(call.db, range))) {
+  for await (const items of queryResponses(call, range)) {
     for (const { hash, before } of items) {
       if (typeof hash === 'string' && typeof before === 'number') revoked.set(hash, before);
     }

@@ -1,7 +1,6 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Call, Database } from '../database.js';
 import { putInBulk } from '../request/batches.js';
-import { rangeRequest } from '../request/ranges.js';
 import { queryResponses } from '../table/query-responses.js';
 
 /** Sequence numbers are documented to be unique only within their shard. */
@@ -48,10 +47,10 @@ export async function readDeadLetters(
   { first, after }: { readonly first: number; readonly after?: string | undefined },
 ): Promise<DeadLetters> {
   const behind = after === undefined ? undefined : { ...call.db.keys.deadLetter(consumer, after) };
-  const request = rangeRequest(call.db, rangeOf(call.db, consumer), behind);
+  const range = rangeOf(call.db, consumer);
   const letters: DeadLetter[] = [];
   // One more tells whether there are others.
-  for await (const items of queryResponses(call, request, first + 1))
+  for await (const items of queryResponses(call, range, first + 1, behind))
     letters.push(...items.map(({ pk: _pk, sk: _sk, ...letter }) => letter as unknown as DeadLetter));
   const last = letters.length > first ? letters[first - 1] : undefined;
   return { letters: letters.slice(0, first), next: last === undefined ? null : positionOf(last) };
@@ -59,8 +58,8 @@ export async function readDeadLetters(
 
 /** The number of dead letters, which reads all of them. */
 export async function countDeadLetters(call: Call, consumer: string): Promise<number> {
-  const request = rangeRequest(call.db, { ...rangeOf(call.db, consumer), attributes: ['sk'] });
+  const range = { ...rangeOf(call.db, consumer), attributes: ['sk'] };
   let count = 0;
-  for await (const items of queryResponses(call, request)) count += items.length;
+  for await (const items of queryResponses(call, range)) count += items.length;
   return count;
 }

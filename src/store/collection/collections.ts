@@ -9,7 +9,6 @@ import { batchGet, type BatchGetOptions } from '../request/batches.js';
 import { checkVersion, putIfAbsent, putIfAbsentRequest, readItem } from '../request/conditional-write.js';
 import { isFailure } from '../request/failures.js';
 import { TooManyUpdates } from '../request/pacing.js';
-import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { transact, type Write } from '../request/transact.js';
 import { queryResponses } from '../table/query-responses.js';
@@ -138,7 +137,7 @@ export async function countCollections(call: Call, patterns: readonly string[], 
     // After all characters of keys.
     const bounds = from === '' ? {} : { from, to: pattern === from ? from : `${from}~` };
     const range = { index: 'entities', pk: keys.collectionsPartition, ...bounds, consistent: true } as const;
-    for await (const items of queryResponses(call, rangeRequest(call.db, range))) {
+    for await (const items of queryResponses(call, range)) {
       for (const item of items) if (collectionFromItem(keys, item)) found.add(String(item['sk']));
       if (found.size >= most) return most;
     }
@@ -162,7 +161,7 @@ export async function listCollections(
   // One more than requested shows whether there are more.
   const range = { index: 'entities', pk: keys.collectionsPartition, behind, limit: first + 1 } as const;
   const collections: Collection[] = [];
-  for await (const items of queryResponses(call, rangeRequest(call.db, range))) {
+  for await (const items of queryResponses(call, range)) {
     collections.push(...items.flatMap((item) => collectionFromItem(call.db.keys, item) ?? []));
     if (collections.length > first) break;
   }
@@ -213,8 +212,8 @@ export async function* everyCollection(
   state: 'in use' | 'emptying',
   { consistent = false }: BatchGetOptions = {},
 ): AsyncGenerator<readonly Collection[]> {
-  const request = rangeRequest(call.db, { index: 'entities', pk: call.db.keys.collectionsPartition, consistent });
-  for await (const items of queryResponses(call, request)) {
+  const range = { index: 'entities', pk: call.db.keys.collectionsPartition, consistent } as const;
+  for await (const items of queryResponses(call, range)) {
     const wanted = items.filter((item) => (item[EMPTYING] !== undefined) === (state === 'emptying'));
     yield wanted.flatMap((item) => anyCollectionFromItem(call.db.keys, item) ?? []);
   }

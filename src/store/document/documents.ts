@@ -2,7 +2,6 @@ import { limitExceeded } from '../../errors.js';
 import type { Call, Item } from '../database.js';
 import { deleteInBulk, putInBulk } from '../request/batches.js';
 import { readItem } from '../request/conditional-write.js';
-import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { queryResponses } from '../table/query-responses.js';
 
@@ -37,9 +36,9 @@ export async function documentsVersion(call: Call): Promise<number> {
 /** The trusted documents, by hash; no more than the limits, which commands that run at the same time may exceed. */
 export async function listDocuments(call: Call): Promise<readonly TrustedDocument[]> {
   const { pk } = call.db.keys.documentsVersion;
-  const request = rangeRequest(call.db, { index: 'entities', pk, consistent: true });
+  const range = { index: 'entities', pk, consistent: true } as const;
   const found: TrustedDocument[] = [];
-  for await (const items of queryResponses(call, request, MOST_DOCUMENTS + 1)) {
+  for await (const items of queryResponses(call, range, MOST_DOCUMENTS + 1)) {
     found.push(...items.flatMap(documentFromItem));
     if (bytesOf(found) > MOST_BYTES) break;
   }

@@ -4,8 +4,7 @@ import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Place } from '../../model/place.js';
 import type { Call, Item } from '../database.js';
-import { rangeRequest } from '../request/ranges.js';
-import { send } from '../request/send.js';
+import { queryResponse } from '../table/query-responses.js';
 import { mapMarkerFromIndex } from './marker-item.js';
 
 /** A range of one partition of the index of places. */
@@ -47,8 +46,7 @@ export async function queryPlaceMarkers(
     return { ...keys.marker(keys.scope(collection), key), [partition]: pk, [sort]: sortKey };
   };
   const start = after === undefined ? undefined : keyOf(after);
-  const request = rangeRequest(call.db, { index: 'place', pk, ...range, limit }, start);
-  const { Items = [], LastEvaluatedKey } = await send(call, 'query', request);
+  const { Items = [], LastEvaluatedKey } = await queryResponse(call, { index: 'place', pk, ...range, limit }, start);
   const markers = Items.flatMap((item): MarkerAtPlace[] => {
     const sortKey = String(item[sort]);
     const marker = mapMarkerFromIndex(keys, item, collection.key);

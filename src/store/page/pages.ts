@@ -5,9 +5,9 @@ import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import { inSpan } from '../../tracing.js';
 import type { Call, Item } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batches.js';
-import { rangeRequest, type RangeOptions } from '../request/ranges.js';
+import type { RangeOptions } from '../request/ranges.js';
 import { send } from '../request/send.js';
-import { queryAll } from '../table/query-responses.js';
+import { queryAll, queryResponse } from '../table/query-responses.js';
 import { columnsOfPage, entriesOfColumns, type PageColumns } from './page-data.js';
 
 /** The pages of a collection that belong together: a recount rewrites all of them as another generation. */
@@ -119,7 +119,7 @@ export async function findPage(
 ): Promise<RawPage | undefined> {
   const { pk, sk: from } = call.db.keys.page(scope, generation, position.charAt(0));
   const range = { index: 'derived', pk, from, to: position, descending: true, limit: 1, consistent: true } as const;
-  const { Items: [item] = [] } = await send(call, 'query', rangeRequest(call.db, range));
+  const { Items: [item] = [] } = await queryResponse(call, range);
   return item && rawPageOf(item);
 }
 
@@ -132,8 +132,8 @@ export async function pagesFrom(
 ): Promise<RawPage[]> {
   const { pk } = call.db.keys.page(scope, generation, begin);
   const to = afterPartition(begin);
-  const request = rangeRequest(call.db, { index: 'derived', pk, from: begin, to, limit, consistent: true });
-  const { Items = [] } = await send(call, 'query', request);
+  const range = { index: 'derived', pk, from: begin, to, limit, consistent: true } as const;
+  const { Items = [] } = await queryResponse(call, range);
   return Items.map(rawPageOf).filter((page) => page !== undefined);
 }
 
@@ -158,8 +158,8 @@ export async function queryPages(
   { from, to, consistent = false }: { readonly from: string; readonly to: string; readonly consistent?: boolean },
 ): Promise<StoredPage[]> {
   const { pk } = call.db.keys.page(scope, generation, from);
-  const request = rangeRequest(call.db, { index: 'derived', pk, from, to, consistent });
-  return (await queryAll(call, request)).map((item) => pageOfItem(item, collection));
+  const items = await queryAll(call, { index: 'derived', pk, from, to, consistent });
+  return items.map((item) => pageOfItem(item, collection));
 }
 
 /** Maximum number of pages in one item: about 3 KB. */
@@ -198,11 +198,7 @@ export async function readDirectory(
   range: RangeOptions & { readonly from: string; readonly to: string },
 ): Promise<DirectoryParts> {
   const { pk } = call.db.keys.pageDirectory(scope, generation, range.from);
-  const { Items = [], LastEvaluatedKey } = await send(
-    call,
-    'query',
-    rangeRequest(call.db, { index: 'derived', pk, ...range }),
-  );
+  const { Items = [], LastEvaluatedKey } = await queryResponse(call, { index: 'derived', pk, ...range });
   return { parts: Items.flatMap(partOf), isWhole: LastEvaluatedKey === undefined };
 }
 

@@ -6,7 +6,6 @@ import type { RecentPart, RecentWrite } from '../../pages/recent-writes.js';
 import type { Call, Item } from '../database.js';
 import { bulkWriter } from '../request/batches.js';
 import { chunks, mapConcurrently } from '../request/pacing.js';
-import { rangeRequest } from '../request/ranges.js';
 import { queryAll } from '../table/query-responses.js';
 import { decodePage, encodePage } from './page-data.js';
 import { UnknownPageFormat } from './pages.js';
@@ -110,7 +109,7 @@ export async function readRecentWrites(
 ): Promise<PublishedPart[]> {
   // A lagging read might lack some of them, and nothing would tell.
   const range = { index: 'derived', ...call.db.keys.recentWritesRange(scope, from, to), consistent: true } as const;
-  const items = await queryAll(call, rangeRequest(call.db, range));
+  const items = await queryAll(call, range);
   const published = items.map((item) => {
     const key = { pk: String(item['pk']), sk: String(item['sk']) };
     return { item, version: call.db.keys.parseRecentWrites(key)?.version ?? 0, attempt: Number(item['a'] ?? 0) };

@@ -10,7 +10,6 @@ import { getMarkers } from '../marker/markers.js';
 import { batchGet, deleteInBulk, putInBulk, type BulkOptions } from '../request/batches.js';
 import { isFailure } from '../request/failures.js';
 import { itemBytes, MAX_ITEM_BYTES } from '../request/item-size.js';
-import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { queryResponses } from '../table/query-responses.js';
 import { readingFromItem } from './reading-item.js';
@@ -74,8 +73,7 @@ export async function openDays(
 /** The days of a collection, up to one, that must be summarized. */
 export async function* listDueDays(call: Call, scope: string, upTo: string): AsyncGenerator<readonly DueDay[]> {
   for (const range of call.db.keys.dueDayRanges(scope, upTo)) {
-    const request = rangeRequest(call.db, { index: 'derived', ...range });
-    for await (const items of queryResponses(call, request)) {
+    for await (const items of queryResponses(call, { index: 'derived', ...range })) {
       yield items.flatMap(({ pk, sk, t }) => {
         const day = call.db.keys.parseDueDay({ pk: String(pk), sk: String(sk) });
         return day ? [{ ...day, token: String(t) }] : [];
@@ -145,8 +143,7 @@ export async function summarizeDay(
   const fold = new DayFold();
   const partitions = partitionsDown(call.db, reference, `${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`, now);
   for (const { range } of partitions.toReversed()) {
-    const request = rangeRequest(call.db, { ...range, consistent: true });
-    for await (const items of queryResponses(call, request)) {
+    for await (const items of queryResponses(call, { ...range, consistent: true })) {
       for (const item of items) {
         const reading = readingFromItem(call.db.keys, item, incarnation, now);
         if (reading !== undefined) fold.add(reading);
@@ -201,8 +198,7 @@ export async function removeSummaries(
   if (!collection.readingsSummarized) return;
   const { keys, tables } = call.db;
   const range = keys.daySummaryRange(keys.scope(collection), key, '0', '9:');
-  const request = rangeRequest(call.db, { index: 'derived', ...range, attributes: ['pk', 'sk', 'of'] });
-  for await (const items of queryResponses(call, request)) {
+  for await (const items of queryResponses(call, { index: 'derived', ...range, attributes: ['pk', 'sk', 'of'] })) {
     const own = incarnation === 'all' ? items : items.filter(({ of }) => of === (incarnation ?? ''));
     await deleteInBulk(call, tables.derived, own as unknown as readonly Key[]);
   }

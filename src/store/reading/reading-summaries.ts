@@ -2,7 +2,7 @@ import { CellportError, limitExceeded } from '../../errors.js';
 import { periodStart, withNumber, type ReadingSummary, type SummaryPeriod } from '../../model/reading-summary.js';
 import type { Call, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
-import { rangeRequest, type StoredRange } from '../request/ranges.js';
+import type { StoredRange } from '../request/ranges.js';
 import { queryResponse } from '../table/query-responses.js';
 import { readingFromItem } from './reading-item.js';
 import { partitionsDown } from './reading-partitions.js';
@@ -64,8 +64,7 @@ export async function* itemsUp(
     budget.queries -= 1;
     // Reserved, as other summaries are read meanwhile.
     budget.items -= limit;
-    const request = rangeRequest(call.db, { ...range, limit }, after);
-    const { Items = [], LastEvaluatedKey } = await queryResponse(call, request);
+    const { Items = [], LastEvaluatedKey } = await queryResponse(call, { ...range, limit }, after);
     budget.items += limit - Items.length;
     await call.db.scheduler.takeTurn(call.signal);
     yield* Items;

@@ -8,7 +8,7 @@ import { expiredUpTo, type Reading } from '../../model/reading.js';
 import type { Call, Database, Item } from '../database.js';
 import { markerFromBase } from '../marker/marker-item.js';
 import { getMarkers, type MarkerReference } from '../marker/markers.js';
-import { rangeRequest, type StoredRange } from '../request/ranges.js';
+import type { StoredRange } from '../request/ranges.js';
 import { queryResponse } from '../table/query-responses.js';
 import { openPastDays, putReadings } from './put-readings.js';
 import { newReadingItem, readingFromItem, readValues } from './reading-item.js';
@@ -106,7 +106,7 @@ async function* itemsDown(
   let after: Item | undefined;
   for (let read = 0, limit = first; ; limit = Math.min(FURTHER_ITEMS, mostPassed)) {
     const down = { ...range, limit, consistent, descending: true };
-    const response = await queryResponse(call, rangeRequest(call.db, down, after));
+    const response = await queryResponse(call, down, after);
     const items = response.Items ?? [];
     yield* items;
     read += items.length;

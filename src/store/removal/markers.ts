@@ -16,9 +16,8 @@ import { removeSummaries } from '../reading/kept-days.js';
 import { deleteReadItems, INCARNATION_ATTRIBUTES } from '../request/batches.js';
 import { changeItem, checkVersion } from '../request/conditional-write.js';
 import { mapConcurrently } from '../request/pacing.js';
-import { rangeRequest, type StoredPartition } from '../request/ranges.js';
-import { send } from '../request/send.js';
-import { queryResponses } from '../table/query-responses.js';
+import type { StoredPartition } from '../request/ranges.js';
+import { queryResponse, queryResponses } from '../table/query-responses.js';
 import { forget, readingPartitions, remember, removeReadingsNow } from './readings.js';
 
 /** Reads a marker's item, if it exists, and whether the marker has readings, in one strongly consistent Query. */
@@ -30,7 +29,7 @@ async function readWithLatestReading(
   const { keys } = call.db;
   const { pk, sk } = keys.marker(keys.scope(collection), key);
   const range = { index: 'entities', pk, limit: 2, consistent: true, descending: true } as const;
-  const { Items = [] } = await send(call, 'query', rangeRequest(call.db, range));
+  const { Items = [] } = await queryResponse(call, range);
   const item = Items.find((found) => found['sk'] === sk);
   return { item, hasReadings: Items.length > (item === undefined ? 0 : 1) };
 }
@@ -115,8 +114,8 @@ async function removeUnder(call: Call, partitions: readonly StoredPartition[]): 
 async function removeIn(call: Call, { table, pk }: StoredPartition): Promise<Item | undefined> {
   let own: Item | undefined;
   const attributes = ['pk', 'sk', ...INCARNATION_ATTRIBUTES];
-  const request = rangeRequest(call.db, { index: 'entities', table, pk, consistent: true, attributes });
-  for await (const items of queryResponses(call, request)) {
+  const range = { index: 'entities', table, pk, consistent: true, attributes } as const;
+  for await (const items of queryResponses(call, range)) {
     own ??= items.find(({ sk }) => sk === SELF);
     const others = items.filter(({ sk }) => sk !== SELF);
     await deleteReadItems(call, others, table);
@@ -131,9 +130,9 @@ async function removeIn(call: Call, { table, pk }: StoredPartition): Promise<Ite
  */
 export async function removePartition(call: Call, collection: Collection, pk: string): Promise<number> {
   const index = geoIndexOf(collection.geoSlot);
-  const request = rangeRequest(call.db, { index, pk, limit: ENTRIES_AT_A_TIME });
+  const range = { index, pk, limit: ENTRIES_AT_A_TIME };
   let removed = 0;
-  for await (const items of queryResponses(call, request)) {
+  for await (const items of queryResponses(call, range)) {
     const names = items.flatMap(
       (item) => call.db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) }) ?? [],
     );

@@ -7,7 +7,7 @@ import { removeSummaries } from '../reading/kept-days.js';
 import { partitionsDown } from '../reading/reading-partitions.js';
 import { deleteReadItems } from '../request/batches.js';
 import { readItem } from '../request/conditional-write.js';
-import { rangeRequest, type StoredPartition } from '../request/ranges.js';
+import type { StoredPartition } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { queryAll, queryResponses } from '../table/query-responses.js';
 
@@ -63,9 +63,9 @@ async function removeFrom(
   most: number,
 ): Promise<number | undefined> {
   const attributes = ['pk', 'sk', 'of'];
-  const request = rangeRequest(call.db, { index: 'entities', table, pk, limit: Math.min(most, AT_ONCE), attributes });
+  const range = { index: 'entities', table, pk, limit: Math.min(most, AT_ONCE), attributes } as const;
   let found = 0;
-  for await (const items of queryResponses(call, request)) {
+  for await (const items of queryResponses(call, range)) {
     const readings = items.filter(({ sk }) => sk !== SELF);
     const own = readings.filter(({ of }) => of === incarnation || of === undefined);
     await deleteReadItems(call, own, table);
@@ -116,8 +116,8 @@ export async function forget(call: Call, reminder: Item): Promise<void> {
  */
 export async function removeLeftReadings(call: Call, collection: Collection, now: number): Promise<void> {
   const { keys } = call.db;
-  const request = rangeRequest(call.db, { index: 'entities', ...keys.jobs(keys.scope(collection), KIND) });
-  for (const reminder of await queryAll(call, request)) {
+  const range = { index: 'entities', ...keys.jobs(keys.scope(collection), KIND) } as const;
+  for (const reminder of await queryAll(call, range)) {
     if (now - Date.parse(String(reminder['at'])) < REQUEST_LASTS_MS) continue;
     const marker = await readItem(call, keys.marker(keys.scope(collection), String(reminder['key'])));
     // A marker of this incarnation that still exists was not deleted, and keeps its readings.

@@ -9,10 +9,8 @@ import { checkKeyGiven, LONGEST_OWN_KEY, takeKeys } from '../marker/marker-keys.
 import { readOptionalText, readShown } from '../marker/properties.js';
 import { deleteReadItems } from '../request/batches.js';
 import { putIfAbsentRequest, readItem } from '../request/conditional-write.js';
-import { rangeRequest } from '../request/ranges.js';
-import { send } from '../request/send.js';
 import { transact } from '../request/transact.js';
-import { queryResponses } from '../table/query-responses.js';
+import { queryResponse, queryResponses } from '../table/query-responses.js';
 import {
   checkRoom,
   dropGeometry,
@@ -147,7 +145,7 @@ export async function readZoneEntries(
   most: number,
 ): Promise<ZoneEntry[] | undefined> {
   const entries: ZoneEntry[] = [];
-  for await (const items of queryResponses(call, rangeRequest(call.db, { index: 'geoA', ...range }), most + 1)) {
+  for await (const items of queryResponses(call, { index: 'geoA', ...range }, most + 1)) {
     entries.push(...items.flatMap((item) => zoneEntryOf(call.db.keys, item) ?? []));
   }
   return entries.length > most ? undefined : entries;
@@ -163,7 +161,7 @@ export async function queryZones(
   const scope = keys.scope(collection);
   const behind = after === undefined ? undefined : keys.zone(scope, after).sk;
   const range = { index: 'entities', pk: keys.zonesPartition(scope), behind, limit, consistent } as const;
-  const { Items = [], LastEvaluatedKey } = await send(call, 'query', rangeRequest(call.db, range));
+  const { Items = [], LastEvaluatedKey } = await queryResponse(call, range);
   const zones = Items.flatMap((item) => zoneFromItem(keys, item, collection.key) ?? []);
   const last =
     LastEvaluatedKey && keys.parseZone({ pk: String(LastEvaluatedKey['pk']), sk: String(LastEvaluatedKey['sk']) });
@@ -201,8 +199,7 @@ async function objectsIn(call: Call, scope: string): Promise<Set<string>> {
   const names = new Set<string>();
   const pk = call.db.keys.zonesPartition(scope);
   const attributes = ['geometry.object'];
-  const request = rangeRequest(call.db, { index: 'entities', pk, consistent: true, attributes });
-  for await (const items of queryResponses(call, request)) {
+  for await (const items of queryResponses(call, { index: 'entities', pk, consistent: true, attributes })) {
     for (const { geometry } of items) {
       const { object } = (geometry ?? {}) as { readonly object?: unknown };
       if (typeof object === 'string') names.add(object);

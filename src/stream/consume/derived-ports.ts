@@ -22,8 +22,7 @@ import {
   removeDays,
   summarizeDay,
 } from '../../store/reading/kept-days.js';
-import { rangeRequest } from '../../store/request/ranges.js';
-import { send } from '../../store/request/send.js';
+import { queryResponse } from '../../store/table/query-responses.js';
 import { describeTable } from '../../store/table/tables.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
 import { PageMemory } from '../pages/memory.js';
@@ -93,7 +92,7 @@ export function openSummaries(call: Call): DaysPort {
 /** Whether any collection exists, strongly consistent. An invalid item among the collections counts as one. */
 async function hasCollections(database: Database): Promise<boolean> {
   const range = { index: 'entities', pk: database.keys.collectionsPartition, limit: 1, consistent: true } as const;
-  const { Count = 0 } = await send(newCall(database), 'query', rangeRequest(database, range));
+  const { Count = 0 } = await queryResponse(newCall(database), range);
   return Count > 0;
 }
 
