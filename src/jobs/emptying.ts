@@ -39,12 +39,13 @@ const GUIDED_ROUNDS = 3;
 
 /** Removes all markers under some prefixes, starting with prefix number `from`. */
 async function sweep(
-  { worker: { database } }: EmptyingOptions,
+  call: Call,
   collection: Collection,
   prefixes: PartitionPrefixes,
-  { from, reached, call }: { readonly from: number; readonly reached: (number: number) => void; readonly call: Call },
+  from = 0,
+  reached: (number: number) => void = () => undefined,
 ): Promise<void> {
-  const { keys } = database;
+  const { keys } = call.db;
   const scope = keys.scope(collection);
   let wave: string[] = [];
   async function flush(next: number): Promise<void> {
@@ -90,12 +91,12 @@ async function removeMarkers(options: EmptyingOptions, collection: Collection, j
     for (let round = 0; round < GUIDED_ROUNDS && (await cellsCaughtUp(job.signal)); round += 1) {
       const prefixes = await occupiedPrefixes(call, collection);
       if (prefixes.total === 0) return;
-      await sweep(options, collection, prefixes, { from: 0, reached: () => undefined, call });
+      await sweep(call, collection, prefixes);
     }
   }
   // Progress starts at 1, because 0 means that the job has not waited yet.
   const from = job.done() - 1;
-  await sweep(options, collection, allPrefixes(collection), { from, reached: (next) => job.reach(next + 1), call });
+  await sweep(call, collection, allPrefixes(collection), from, (next) => job.reach(next + 1));
 }
 
 async function empty(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {

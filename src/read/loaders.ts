@@ -92,14 +92,7 @@ export class Loaders {
     this.index = new IndexLoader(db.keys, ranges);
     this.markers = new MarkerLoader(call, slots, limits, now);
     this.entities = new EntityLoader(call, this.collections, this.markers);
-    this.pages = new PageLoader({
-      services: pageServices,
-      recent,
-      call,
-      ranges,
-      slots,
-      blocks: this.blocks,
-    });
+    this.pages = new PageLoader({ services: pageServices, recent, call, ranges, slots, blocks: this.blocks });
     this.places = new PlaceLoader(call, recentIn);
     this.summaries = new SummaryLoader({ call, slots, limits, now, trust, markers: this.markers });
     this.zones = new ZoneLoader(call, geometryCache, this.collections.lagging, slots);

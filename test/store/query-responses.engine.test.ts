@@ -76,8 +76,6 @@ describe('the range of a Query', () => {
   test('fails if one of its pages fails', async () => {
     const db = client();
     injectFaults(db, 'Query', [undefined, ...Array<'refused'>(20).fill('refused')]);
-    await expect(keysOf(queryResponses(newCall(db), all))).rejects.toMatchObject({
-      code: 'UNAVAILABLE',
-    });
+    await expect(keysOf(queryResponses(newCall(db), all))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });

@@ -87,13 +87,7 @@ describe('a command', () => {
     const call = newCall(database);
     await put(database, 'metered', call);
     await send(call, 'get', { TableName: entities, Key: { pk: 'send', sk: 'metered' } });
-    await send(call, 'batchGet', {
-      RequestItems: {
-        [entities]: {
-          Keys: [{ pk: 'send', sk: 'metered' }],
-        },
-      },
-    });
+    await send(call, 'batchGet', { RequestItems: { [entities]: { Keys: [{ pk: 'send', sk: 'metered' }] } } });
     const query = {
       TableName: entities,
       KeyConditionExpression: 'pk = :pk',

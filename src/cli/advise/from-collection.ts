@@ -8,7 +8,7 @@ import type { Collection } from '../../model/collection.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { getBlocks } from '../../store/cell/blocks.js';
 import { requireGeoIndex } from '../../store/collection/change-collection.js';
-import { newCall, type Call, type Database } from '../../store/database.js';
+import { newCall, type Call } from '../../store/database.js';
 import { markerFromBase, type MarkerInput } from '../../store/marker/marker-item.js';
 import { batchGet } from '../../store/request/batches.js';
 import { queryResponses } from '../../store/table/query-responses.js';
@@ -93,10 +93,11 @@ async function sampleOf(call: Call, collection: Collection, distribution: Distri
  * 256 items in 8 Query calls, or more if the shards of a prefix have few, whatever its size. Throws NOT_FOUND if there is
  * no such collection, UNAVAILABLE if no marker is counted.
  */
-export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<AdviseSource> {
-  const collection = await findCollection(database, key, signal);
+export async function fromCollection(own: Call, key: string): Promise<AdviseSource> {
+  const collection = await findCollection(own, key);
   requireGeoIndex(collection, 'whose partitions this would be about');
-  const call = newCall(database, signal);
+  // The answer states what this costs.
+  const call = newCall(own.db, own.signal);
   const distribution = await distributionOf(call, collection);
   const sample = distribution.markers === 0 ? [] : await sampleOf(call, collection, distribution);
   if (sample.length === 0) {

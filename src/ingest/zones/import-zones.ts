@@ -1,6 +1,5 @@
 import { readMarkerKey } from '../../keys/validate.js';
 import { whileCollectionExists } from '../../store/collection/watch-collection.js';
-import type { Call } from '../../store/database.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
 import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
 import { putZone } from '../../store/zone/zone-changes.js';
@@ -24,8 +23,8 @@ async function draftOf({ call, collection }: ZonesJob, row: ZoneRow): Promise<Zo
   return draftZone(call.db, collection, readMarkerKey('key', row.key), row);
 }
 
-async function writeZone(job: ZonesJob, offset: RowOffset, call: Call) {
-  const { collection, source } = job;
+async function writeZone(job: ZonesJob, offset: RowOffset) {
+  const { collection, source, call } = job;
   call.signal?.throwIfAborted();
   const [row] = await source.read([offset]);
   if (row === undefined) throw new Error('the source returned no row for an offset');
@@ -51,7 +50,7 @@ export async function importZones(job: ZonesJob): Promise<ImportCounts> {
       if (greatest > 0) await countFrom(call, collection, greatest, 'zone');
       let done = 0;
       for await (const outcome of mapAhead(offsets, ZONES_AT_A_TIME, (offset) =>
-        writeZone({ ...job, collection }, offset, call),
+        writeZone({ ...job, collection, call }, offset),
       )) {
         counts[outcome] += 1;
         done += 1;

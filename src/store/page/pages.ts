@@ -28,7 +28,6 @@ export interface PageSpan {
   readonly end: string | undefined;
 }
 
-/** A stored page. */
 export interface StoredPage extends PageSpan {
   /** The last round of stream changes applied to it. */
   readonly round: number;

@@ -37,7 +37,6 @@ export interface OpeningOptions extends BulkOptions {
   readonly awaits?: number | undefined;
 }
 
-/** A day as it is stored. */
 export interface StoredDay extends OpenDay {
   /** Undefined while it is open. */
   readonly kept: KeptDay | undefined;

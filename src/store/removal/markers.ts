@@ -87,10 +87,7 @@ export async function deleteMarkers(
   const attempt = independentWrites(call);
   const outcomes = await mapConcurrently(markers, DELETES_AT_A_TIME, async (marker) => {
     if (marker instanceof CellportError) return marker;
-    return attempt(async () => ({
-      ...(await deleteMarker(call, marker, { now })),
-      collection: marker.collection,
-    }));
+    return attempt(async () => ({ ...(await deleteMarker(call, marker, { now })), collection: marker.collection }));
   });
   return {
     written: outcomes.filter((outcome) => 'marker' in outcome),

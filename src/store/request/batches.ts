@@ -81,7 +81,6 @@ function retriesFor({ patient = true }: BulkOptions, { signal }: Call) {
   return { ...(patient ? BACKGROUND_RETRIES : FOREGROUND_RETRIES), signal };
 }
 
-/** Puts items in one transaction. */
 async function putTogether(call: Call, table: string, items: readonly Item[], options: BulkOptions): Promise<void> {
   const request = { TransactItems: items.map((item) => ({ Put: { TableName: table, Item: { ...item } } })) };
   const { retryable, ...retries } = retriesFor(options, call);

@@ -22,7 +22,6 @@ export interface ZoneChange {
 
 const describeZone = ({ key }: ZoneReference) => `zone ${JSON.stringify(key)}`;
 
-/** The content of a zone after an update. */
 function contentAfter(collection: Collection, { name, properties }: ZoneUpdate, zone: Zone): ZoneContent {
   return {
     name: name === undefined ? zone.name : readOptionalText('name', name),
