@@ -126,7 +126,7 @@ async function withdrawals({ db }: Rig, authenticators: readonly Authenticator[]
     const key = await createKey(db, { roles: ['reader'] });
     const credential = bearer(key);
     await sleep(Math.random() * 500);
-    const stored = await storedKey(db, hashOfKey(key) ?? '', newCall());
+    const stored = await storedKey(newCall(db), hashOfKey(key) ?? '');
     if (!stored) throw new Error('the key is not stored');
     const accesses = await Promise.all(authenticators.map((each) => each.access(credential)));
     let began = Infinity;
@@ -134,7 +134,7 @@ async function withdrawals({ db }: Rig, authenticators: readonly Authenticator[]
       await new Promise<void>((resolve) => authenticators[at]?.hold(credential, access, () => resolve()));
       times.push(Math.max(0, performance.now() - began));
     });
-    await removeKey(db, stored, newCall());
+    await removeKey(newCall(db), stored);
     began = performance.now();
     await Promise.all(ended);
   }
@@ -193,7 +193,7 @@ async function run({ say }: BenchOptions): Promise<Section> {
   try {
     await rig.fill('points', pointsAroundCities(MARKERS, SEED));
     await rig.fill('private', pointsAroundCities(100, SEED));
-    await storeRules(rig.db, JSON.stringify(RULES), newCall());
+    await storeRules(newCall(rig.db), JSON.stringify(RULES));
     authenticator.start();
     second.start();
     const [off, on] = [

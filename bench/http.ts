@@ -39,7 +39,7 @@ const PAIRS = 100;
 export async function fillPlaces(database: Database): Promise<void> {
   const now = new Date().toISOString();
   const input = { key: 'places', name: 'Places', mapProperties: ['size'] };
-  const collection = await createCollection(database, input, now, newCall());
+  const collection = await createCollection(newCall(database), input, now);
   const next = randomFrom(1);
   const items = [SMALL, LARGE].flatMap(({ markers, bounds: { west, south, east, north } }) =>
     Array.from({ length: markers }, (_, index) => {
@@ -58,7 +58,7 @@ export async function fillPlaces(database: Database): Promise<void> {
       );
     }),
   );
-  await putMarkersInBulk(database, items, newCall());
+  await putMarkersInBulk(newCall(database), items);
 }
 
 /** The request for a field of a viewport. */

@@ -93,7 +93,7 @@ const COLLECTION: CollectionInput = { key: 'stops', name: 'stops' };
 function bareLoop(count: number): Promise<number> {
   return withFreshTables(async ({ database }) => {
     const now = new Date().toISOString();
-    const collection = await createCollection(database, COLLECTION, now, newCall());
+    const collection = await createCollection(newCall(database), COLLECTION, now);
     const items = Array.from(markers(count), (marker) => newMarkerItem(database, collection, marker, now));
     const batches: Item[][] = [];
     for (let at = 0; at < items.length; at += ITEMS_IN_A_BATCH) batches.push(items.slice(at, at + ITEMS_IN_A_BATCH));

@@ -87,7 +87,7 @@ async function measure({ database, engine, collection, now }: FreshCollection, s
       );
     }
     const create = (key: string, subscriber: number) =>
-      createMarker(database, collection, { key, position: placeOf(subscriber) }, now, newCall());
+      createMarker(newCall(database), collection, { key, position: placeOf(subscriber) }, now);
     // A subscription is established when it has delivered a change.
     await sleep(3_000);
     for (let subscriber = 0; subscriber < subscribers; subscriber += 1) await create(`hello-${subscriber}`, subscriber);

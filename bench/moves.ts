@@ -84,7 +84,7 @@ class Moving {
     const items = moved.map(({ index, position, version }) => {
       return { ...newMarkerItem(this.#database, collection, { key: `v${index}`, position }, now), mv: version };
     });
-    await putMarkersInBulk(this.#database, items, newCall());
+    await putMarkersInBulk(newCall(this.#database), items);
     const at = Date.now();
     for (const { index, position } of moved) {
       this.at[index] = position;
@@ -147,7 +147,7 @@ export const moves: Benchmark = {
     const servers = await Servers.start(engine, 2, { CELLPORT_LOG: 'silent' });
     try {
       const key = { key: 'vehicles', name: 'Vehicles', geoIndex: process.env['CELLPORT_GEO_INDEX'] === '1' };
-      const collection = await createCollection(database, key, new Date().toISOString(), newCall());
+      const collection = await createCollection(newCall(database), key, new Date().toISOString());
       const moving = new Moving(database);
       for (let at = 0; at < VEHICLES; at += TOGETHER)
         await moving.write(

@@ -55,7 +55,7 @@ function unionOf(wanted: readonly Wanted[]): Wanted[] {
 async function read({ db }: Rig, collection: Collection, wanted: readonly Wanted[]): Promise<number> {
   const now = () => performance.now();
   const services = createServices(db, { cacheBytes: 0 });
-  const loaders = new Loaders(services, { ...newCall(), unpriced: true });
+  const loaders = new Loaders(services, { ...newCall(db), unpriced: true });
   const begun = now();
   await Promise.all(
     wanted.map(({ range }) => loaders.index.load(collection, { range, limit: Infinity, budget: BUDGET })),

@@ -64,9 +64,9 @@ async function stop(child: ChildProcess): Promise<void> {
 async function fillTable(database: Database, markers: readonly BenchMarker[]): Promise<void> {
   const now = new Date().toISOString();
   const input = { key: 'cities', name: 'Cities', mapProperties: ['population'] };
-  const collection = await createCollection(database, input, now, newCall());
+  const collection = await createCollection(newCall(database), input, now);
   const items = markers.map((marker) => newMarkerItem(database, collection, marker, now));
-  await putMarkersInBulk(database, items, newCall());
+  await putMarkersInBulk(newCall(database), items);
 }
 
 async function inMemory(markers: readonly BenchMarker[]): Promise<Side> {

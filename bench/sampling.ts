@@ -1,5 +1,5 @@
 import { ConsumptionSampler } from '../src/store/consumption/sampler.js';
-import { newCall, type Database } from '../src/store/database.js';
+import { newCall, type Call, type Database } from '../src/store/database.js';
 import { batchGet, putInBulk } from '../src/store/request/batches.js';
 import { rangeRequest } from '../src/store/request/ranges.js';
 import { send } from '../src/store/request/send.js';
@@ -13,26 +13,25 @@ const KEYS_OF_A_BATCH = 100;
 const REQUESTS = 200;
 const ROUNDS = 7;
 
-type Work = (db: Database, n: number) => Promise<unknown>;
-const unpriced = () => ({ ...newCall(), unpriced: true });
+type Work = (call: Call, n: number) => Promise<unknown>;
 
 /** Each asks for another partition than the one before, of more than the sampler has counters for: its dearest case. */
 const WORK: Readonly<Record<string, Work>> = {
-  [`Query of ${ITEMS_OF_A_QUERY} items`]: (db, n) =>
-    send(db, 'query', rangeRequest(db, { index: 'entities', pk: `p${(n * 7) % PARTITIONS}` }), unpriced()),
-  [`BatchGetItem of ${KEYS_OF_A_BATCH} keys`]: (db, n) => {
+  [`Query of ${ITEMS_OF_A_QUERY} items`]: (call, n) =>
+    send(call, 'query', rangeRequest(call.db, { index: 'entities', pk: `p${(n * 7) % PARTITIONS}` })),
+  [`BatchGetItem of ${KEYS_OF_A_BATCH} keys`]: (call, n) => {
     const keys = Array.from({ length: KEYS_OF_A_BATCH }, (_, key) => ({
       pk: `p${(n * 7 + key * 11) % PARTITIONS}`,
       sk: '0',
     }));
-    return batchGet(db, db.tables.entities, keys, unpriced());
+    return batchGet(call, call.db.tables.entities, keys);
   },
 };
 
 /** Microseconds of CPU that a request takes. */
 async function cpuOf(db: Database, work: Work): Promise<number> {
   const began = process.cpuUsage();
-  for (let n = 0; n < REQUESTS; n += 1) await work(db, n);
+  for (let n = 0; n < REQUESTS; n += 1) await work({ ...newCall(db), unpriced: true }, n);
   const { user, system } = process.cpuUsage(began);
   return (user + system) / REQUESTS;
 }
@@ -44,7 +43,7 @@ async function run({ say }: { readonly say: (line: string) => void }): Promise<S
     sk: String(Math.floor(n / PARTITIONS)),
     name: `item ${n}`,
   }));
-  await putInBulk(db, db.tables.entities, items, newCall());
+  await putInBulk(newCall(db), db.tables.entities, items);
   const rows: Row[] = [];
   for (const [what, work] of Object.entries(WORK)) {
     say(what);

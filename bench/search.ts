@@ -37,10 +37,10 @@ const LABELS = {
 /** Writes the cities, then turns the stream on: an index begins with the table, as those of a server that is up to date. */
 async function fill(db: Database, markers: readonly BenchMarker[]) {
   const input = { key: 'cities', name: 'Cities', rankBy: 'population', prefixLength: 2 };
-  const collection = await createCollection(db, input, CREATED, newCall());
+  const collection = await createCollection(newCall(db), input, CREATED);
   for (const some of chunks(markers, PORTION)) {
     const items = some.map((marker) => newMarkerItem(db, collection, marker, CREATED));
-    await putInBulk(db, db.tables.entities, items, { ...newCall(), unpriced: true });
+    await putInBulk({ ...newCall(db), unpriced: true }, db.tables.entities, items);
   }
   const StreamSpecification = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
   await db.client.send(new UpdateTableCommand({ TableName: db.tables.entities, StreamSpecification }));

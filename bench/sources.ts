@@ -104,14 +104,14 @@ async function floorOf({ database }: FreshTables) {
   entries.sort((a, b) => compareBytes(a.position, b.position));
   const items: Item[] = [];
   for (const { begin, data } of packPages('', entries, PACKING)) items.push({ pk: 'floor', sk: `-${begin}`, data });
-  await putInBulk(database, database.tables.derived, items, newCall());
+  await putInBulk(newCall(database), database.tables.derived, items);
   const pages = performance.now() - began;
   const fold = new CellFold();
   for (const { marker } of entries) fold.add('floor', contributionAt(marker.position.lng, marker.position.lat), 1);
   const blocks = blockChanges(fold.changes()).map(({ deltas: children, ...name }) => {
     return { ...name, found: ABSENT_BLOCK, next: { batch: 1, children } };
   });
-  await mapConcurrently(chunks(blocks, 100), 4, (some) => replaceBlocks(database, some, newCall()));
+  await mapConcurrently(chunks(blocks, 100), 4, (some) => replaceBlocks(newCall(database), some));
   return { pages, cells: performance.now() - began };
 }
 
@@ -124,7 +124,7 @@ async function measure(tables: FreshTables, count: number, changes: number) {
   const backend = { database, streams };
   const source = { table: TABLE, mapping: JSON.stringify(MAPPING), tableKey: [{ name: 'PK', type: 'S' } as const] };
   const input = { key: 'shops', name: 'Shops', mapProperties: [], source };
-  const collection: SourceCollection = { ...(await createCollection(database, input, NOW, newCall())), source };
+  const collection: SourceCollection = { ...(await createCollection(newCall(database), input, NOW)), source };
   const never = new AbortController().signal;
   // The minute before a fill is read more slowly, and no table that is put on a map was made in it.
   if (count > 10_000) await sleep(75_000);

@@ -42,7 +42,7 @@ export interface Attacked {
 /** Clients without a name who ask for as much as they can, as often as they can, and one with a key beside them. */
 export async function measureAttacked(): Promise<Attacked> {
   const { engine, database, close } = await openFreshTables({ table: 'bench-attacked' });
-  await storeRules(database, JSON.stringify(RULES), newCall());
+  await storeRules(newCall(database), JSON.stringify(RULES));
   const folder = await mkdtemp(join(tmpdir(), 'bench-attacked-'));
   const server = startMeasured(['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
     ...settingsOf(engine),

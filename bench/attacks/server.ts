@@ -5,6 +5,6 @@ import { memoryDatabase } from '../../test/support/memory-store.js';
 
 // A server over an empty collection in its own process. Its first message is its URL.
 const database = memoryDatabase();
-await createCollection(database, { key: 'parks', name: 'Parks' }, new Date().toISOString(), newCall());
+await createCollection(newCall(database), { key: 'parks', name: 'Parks' }, new Date().toISOString());
 const { http } = await createHttpServer(createServices(database));
 process.send?.(await http.listen({ host: '127.0.0.1', port: 0 }));

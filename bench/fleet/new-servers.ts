@@ -91,9 +91,9 @@ async function newServers(views: readonly View[], cities: readonly BenchMarker[]
   try {
     const now = new Date().toISOString();
     const input = { key: 'cities', name: 'Cities', mapProperties: ['population'] };
-    const collection = await createCollection(database, input, now, newCall());
+    const collection = await createCollection(newCall(database), input, now);
     const items = cities.map((city) => newMarkerItem(database, collection, city, now));
-    await putMarkersInBulk(database, items, { ...newCall(), unpriced: true });
+    await putMarkersInBulk({ ...newCall(database), unpriced: true }, items);
     await cells.caughtUp(new AbortController().signal);
     // Other servers hear of it within a second.
     await sleep(2_000);

@@ -63,7 +63,7 @@ async function writeMarkers(db: Database, collection: Collection, markers: Itera
   };
   let portion: Item[] = [];
   const flush = async () => {
-    await putInBulk(db, db.tables.entities, portion, { ...newCall(), unpriced: true });
+    await putInBulk({ ...newCall(db), unpriced: true }, db.tables.entities, portion);
     portion = [];
   };
   for (const marker of markers) {
@@ -92,7 +92,7 @@ export async function startRig(): Promise<Rig> {
   const report = async () => (usesPages ? storedReport(db) : undefined);
   const trust = new ConsumerTrust({ own: () => undefined, stored: report, wall: () => 0 });
   const { pageServices } = testPages({ trusted: true, directories });
-  await putStreamState(db, 'cells', { ...firstState('', 0), version: 1, endAt: 0 }, newCall());
+  await putStreamState(newCall(db), 'cells', { ...firstState('', 0), version: 1, endAt: 0 });
   const services = createServices(db, {
     cellCache: new CellCache({ maxBytes: 64 * 1024 * 1024, trusted: () => true, now: () => performance.now() }),
     // No cache of pages, so that every map has the cost of a first request.
@@ -115,11 +115,11 @@ export async function startRig(): Promise<Rig> {
     services,
     async fill(key, markers, prefixLength = 2) {
       const input = { key, name: key, prefixLength, mapProperties: ['population'] };
-      const collection = await createCollection(db, input, CREATED, newCall());
+      const collection = await createCollection(newCall(db), input, CREATED);
       const all = [...markers];
       const blocks = await writeMarkers(db, collection, all);
       await addPages(db, collection, all);
-      await putInBulk(db, db.tables.derived, blocks, { ...newCall(), unpriced: true });
+      await putInBulk({ ...newCall(db), unpriced: true }, db.tables.derived, blocks);
       return collection;
     },
     post,

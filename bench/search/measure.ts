@@ -54,7 +54,7 @@ async function measureDelays(search: ServerSearch, { db, collection, word, write
     for (let n = 0; n < writes; n++) {
       const position = { lng: n / 10, lat: 50 };
       const key = `${word}${n}`;
-      await createMarker(db, collection, { key, name: word, position }, new Date().toISOString(), newCall());
+      await createMarker(newCall(db), collection, { key, name: word, position }, new Date().toISOString());
       writtenAt.set(key, performance.now());
       await sleep(APART_MS);
     }

@@ -35,11 +35,11 @@ export function measureFirstLoad(markers: readonly MarkerInput[], seed: number):
       const begun = performance.now();
       for (let at = 0; at < markers.length; at += WINDOW) {
         const items = order.slice(at, at + WINDOW).map((marker) => newMarkerItem(database, collection, marker, now));
-        await putMarkersInBulk(database, items, { ...newCall(), unpriced: true });
+        await putMarkersInBulk({ ...newCall(database), unpriced: true }, items);
       }
       const loadedMs = performance.now() - begun;
       for (;;) {
-        const state = await loadStreamState(database, 'cells', newCall());
+        const state = await loadStreamState(newCall(database), 'cells');
         // The record of the collection itself also counts.
         if (state !== undefined && state.records > markers.length && state.plan === null) break;
         await sleep(50);

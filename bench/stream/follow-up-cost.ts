@@ -23,7 +23,7 @@ export function measureFollowUp(seed: number, many: number): Promise<{ one: numb
 
     async function complete(records: number): Promise<void> {
       for (;;) {
-        const state = await loadStreamState(database, 'cells', newCall());
+        const state = await loadStreamState(newCall(database), 'cells');
         if (state !== undefined && state.records >= records && state.plan === null) return;
         await sleep(20);
       }
@@ -38,7 +38,7 @@ export function measureFollowUp(seed: number, many: number): Promise<{ one: numb
       const items = markers.map((marker) =>
         newMarkerItem(database, collection, { ...marker, key: `of-${count}-${marker.key}` }, now),
       );
-      await putMarkersInBulk(database, items, newCall());
+      await putMarkersInBulk(newCall(database), items);
       await complete((records += count));
       return units() - before;
     }

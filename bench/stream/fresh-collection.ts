@@ -15,7 +15,7 @@ export interface FreshCollection {
 export function withFreshCollection<T>(work: (fresh: FreshCollection) => Promise<T>): Promise<T> {
   return withFreshTables(async ({ engine, database }) => {
     const now = new Date().toISOString();
-    const collection = await createCollection(database, { key: 'places', name: 'Places' }, now, newCall());
+    const collection = await createCollection(newCall(database), { key: 'places', name: 'Places' }, now);
     return work({ engine, database, collection, now });
   });
 }

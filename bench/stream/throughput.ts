@@ -24,7 +24,7 @@ export interface Round {
 async function load({ database, collection, now }: FreshCollection, markers: readonly MarkerInput[]): Promise<void> {
   for (let at = 0; at < markers.length; at += WINDOW) {
     const items = markers.slice(at, at + WINDOW).map((marker) => newMarkerItem(database, collection, marker, now));
-    await putMarkersInBulk(database, items, newCall());
+    await putMarkersInBulk(newCall(database), items);
   }
 }
 
@@ -70,7 +70,7 @@ export function measureThroughput(markers: readonly MarkerInput[]): Promise<Roun
       await load(tables, markers);
       const written = performance.now();
       const done = await folded;
-      const [root] = await readBlocks(database, [{ scope: 'places', parent: '' }], true, newCall());
+      const [root] = await readBlocks(newCall(database), [{ scope: 'places', parent: '' }], true);
       const counted = [...(root?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
       if (counted !== markers.length) throw new Error(`the cells count ${counted} of ${markers.length} markers`);
       return {

@@ -180,7 +180,7 @@ export class Authenticator {
       const hash = hashOfKey(secret);
       const principal = await (hash === undefined
         ? this.#ofToken(secret, loaded)
-        : principalOfKey(this.#db, hash, newCall(AbortSignal.timeout(READ_WITHIN_MS)), this.#log));
+        : principalOfKey(newCall(this.#db, AbortSignal.timeout(READ_WITHIN_MS)), hash, this.#log));
       return new Access(principal, loaded.rules ?? NOBODY, loaded.cursorSecret);
     } catch (error) {
       // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
@@ -219,11 +219,11 @@ export class Authenticator {
   }
 
   async #read(): Promise<void> {
-    const call = newCall(AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_WITHIN_MS)]));
+    const call = newCall(this.#db, AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(READ_WITHIN_MS)]));
     const began = this.#db.clock.now();
-    const version = await accessVersion(this.#db, call);
+    const version = await accessVersion(call);
     if (version !== this.#loaded?.version) {
-      const reads = [storedRules(this.#db, call), revokedSubjects(this.#db, call)] as const;
+      const reads = [storedRules(call), revokedSubjects(call)] as const;
       const [stored, revokedBefore] = await Promise.all(reads);
       const rules = stored && readRules(JSON.parse(stored.json));
       const cursorSecret = Buffer.from(stored?.secret ?? '', 'base64');

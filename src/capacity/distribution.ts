@@ -33,7 +33,6 @@ export class Distribution {
     });
   }
 
-  /** Total number of markers. */
   get markers(): number {
     return this.#before[this.stretches.length] ?? 0;
   }

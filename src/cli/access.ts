@@ -112,10 +112,9 @@ export function accessCommand(): Command {
     subcommand('revoke', 'From now on, count no token of a subject that was issued before')
       .requiredOption('--subject <subject>', 'the claim sub of the tokens')
       .action(({ subject }: { readonly subject: string }) =>
-        changing('access revoke', async ({ database, signal }) => {
+        changing('access revoke', async ({ database, call }) => {
           const { revokeSubject } = await import('../store/access/access-items.js');
-          const { newCall } = await import('../store/database.js');
-          await revokeSubject(database, subject, database.clock.wall(), newCall(signal));
+          await revokeSubject(call, subject, database.clock.wall());
           return [subject];
         }),
       ),

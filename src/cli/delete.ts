@@ -16,15 +16,14 @@ const LOOK_EVERY_MS = 1_000;
 
 /** Empties deleted collections, together with the servers, until the key of this one can be used again. */
 async function empty(session: CommandSession, key: string): Promise<void> {
-  const { config, database, log, signal } = session;
+  const { config, log, signal, call } = session;
   const { openDerived } = await import('../server/consumer.js');
   const { startJobs } = await import('../server/jobs.js');
   const { readCollectionItem } = await import('../store/collection/change-collection.js');
-  const { newCall } = await import('../store/database.js');
   const derived = openDerived(session, config, log);
   const jobs = startJobs(session, derived, config.limits.deadlineMs, log);
   try {
-    while ((await resumed(signal, () => readCollectionItem(database, key, newCall(signal)))) !== undefined) {
+    while ((await resumed(signal, () => readCollectionItem(call, key))) !== undefined) {
       await systemClock.sleep(LOOK_EVERY_MS, signal);
       signal.throwIfAborted();
     }
@@ -37,22 +36,20 @@ async function empty(session: CommandSession, key: string): Promise<void> {
 /** Deletes a collection that follows a table. Throws BAD_USER_INPUT if it has markers of its own. */
 export async function deleteSource(session: CommandSession, key: string, options: DeleteOptions): Promise<void> {
   const { findSource } = await import('./find-collection.js');
-  await findSource(session.database, key, session.signal);
+  await findSource(session.call, key);
   await run(session, key, options);
 }
 
 async function run(session: CommandSession, key: string, { yes, wait, json }: DeleteOptions): Promise<void> {
-  const { database, signal } = session;
+  const { database, signal, call } = session;
   const { getBlocks } = await import('../store/cell/blocks.js');
   const { deleteCollection } = await import('../store/collection/collections.js');
-  const { newCall } = await import('../store/database.js');
   const { checkTables } = await import('../store/table/tables.js');
   const { findCollection } = await import('./find-collection.js');
   await checkTables(database);
   const began = systemClock.now();
-  const collection = await findCollection(database, key, signal);
-  const call = newCall(signal);
-  const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
+  const collection = await findCollection(call, key);
+  const [total] = await getBlocks(call, database.keys.scope(collection), [''], { consistent: true });
   const markers = [...(total?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
   const table = collection.source?.table;
   const rest = table === undefined ? 'and its zones and readings' : `but nothing of table ${table}`;
@@ -62,7 +59,7 @@ async function run(session: CommandSession, key: string, { yes, wait, json }: De
     throw new CellportError('BAD_USER_INPUT', message, { field: '--yes' });
   }
   const now = new Date(database.clock.wall()).toISOString();
-  await resumed(signal, () => deleteCollection(database, key, now, call));
+  await resumed(signal, () => deleteCollection(call, key, now));
   if (json !== true) console.log(`${what} deleted`);
   if (wait === true) await empty(session, key);
   if (json === true) console.log(JSON.stringify({ collection: key, markers, emptied: wait === true }));

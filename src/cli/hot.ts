@@ -54,11 +54,10 @@ function printTable({ seconds, readUnits, writeUnits, missedAtMost, keys }: HotK
 
 /** Begins to spread the writes of a prefix. */
 async function spread(prefix: string, key: string): Promise<void> {
-  await withDatabase(async ({ database, signal }) => {
+  await withDatabase(async ({ call }) => {
     const { beginSpread } = await import('../store/collection/spread.js');
     const { spreadOf } = await import('../model/spread.js');
-    const { newCall } = await import('../store/database.js');
-    const collection = await beginSpread(database, key, prefix, newCall(signal));
+    const collection = await beginSpread(call, key, prefix);
     const { shards, phase } = spreadOf(collection, prefix) ?? {};
     const state =
       phase === 'SPREAD'

@@ -55,17 +55,15 @@ const ASKED = 500;
 
 /** Asks whether properties that no marker of a collection has are meant. */
 async function askIfUnknown(session: CommandSession, collection: Collection, names: readonly string[] = []) {
-  const { database, signal } = session;
+  const { signal, call } = session;
   const { readMarkers } = await import('../ingest/export/read-markers.js');
   const { findOccupied } = await import('../server/consumer.js');
-  const { newCall } = await import('../store/database.js');
   const { askAboutNames } = await import('./ask.js');
   const unknown = new Set(names);
   let asked = 0;
-  const job = { database, collection, call: newCall(signal) };
   if (names.length > 0) {
     const prefixes = await findOccupied(session, collection, signal);
-    for await (const markers of readMarkers({ ...job, prefixes })) {
+    for await (const markers of readMarkers({ collection, call, prefixes })) {
       for (const { properties } of markers) for (const name of Object.keys(properties)) unknown.delete(name);
       asked += markers.length;
       if (unknown.size === 0 || asked >= ASKED) break;
@@ -77,21 +75,19 @@ async function askIfUnknown(session: CommandSession, collection: Collection, nam
 /** Begins, resumes or undoes a change as requested; returns the collection with the change to be completed. */
 async function prepare(session: CommandSession, key: string, options: RepartitionOptions): Promise<Collection> {
   const { beginLayoutChange, undoLayoutChange } = await import('../store/collection/layout-change.js');
-  const { newCall } = await import('../store/database.js');
   const { findCollection } = await import('./find-collection.js');
   const { prefixLength, shards: writeShards, mapProperty: mapProperties, undo = false } = options;
   const wanted = { prefixLength, writeShards, mapProperties };
-  const { database, signal } = session;
-  const found = await findCollection(database, key, signal);
-  const call = newCall(signal);
-  if (undo) return undoLayoutChange(database, key, call);
+  const { call } = session;
+  const found = await findCollection(call, key);
+  if (undo) return undoLayoutChange(call, key);
   await askIfUnknown(session, found, mapProperties);
   const isResumed = found.layoutChange !== undefined && Object.values(wanted).every((each) => each === undefined);
-  return isResumed ? found : beginLayoutChange(database, key, wanted, call);
+  return isResumed ? found : beginLayoutChange(call, key, wanted);
 }
 
 async function run(session: CommandSession, key: string, options: RepartitionOptions): Promise<void> {
-  const { config, database, signal } = session;
+  const { config, database, signal, call } = session;
   const { completeRepartition, settleMs } = await import('../server/jobs.js');
   const { nameOfLayout } = await import('../store/collection/layout-change.js');
   const { checkTables } = await import('../store/table/tables.js');
@@ -107,7 +103,7 @@ async function run(session: CommandSession, key: string, options: RepartitionOpt
   } finally {
     end();
   }
-  const now = await findCollection(database, key, signal);
+  const now = await findCollection(call, key);
   const took = duration(systemClock.now() - began);
   console.log(`${key} has ${nameOfLayout(now)} now, after ${took}`);
 }

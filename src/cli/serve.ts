@@ -7,7 +7,7 @@ import type { DerivedData } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
 import { duration, grouped, importBars } from './progress.js';
-import { EXIT_CODES, wholeNumber, withSettings, type CommandSession, type CommandSettings } from './session.js';
+import { EXIT_CODES, wholeNumber, withSettings, type CommandSettings } from './session.js';
 
 interface ServeOptions {
   readonly workers?: number;
@@ -20,7 +20,9 @@ function say(what: string, how: string): void {
   console.log(`${what.padEnd(10)} ${how}`);
 }
 
-async function openTables({ config, database }: CommandSession): Promise<string> {
+type ServerSession = CommandSettings & Backend;
+
+async function openTables({ config, database }: ServerSession): Promise<string> {
   const { openTables } = await import('../store/table/tables.js');
   const { created, table } = await openTables(database);
   const { entities, derived } = config.tables;
@@ -28,14 +30,14 @@ async function openTables({ config, database }: CommandSession): Promise<string>
   return table;
 }
 
-async function openDemo(session: CommandSession, table: string, { demo }: ServeOptions): Promise<Demo | undefined> {
+async function openDemo(session: ServerSession, table: string, { demo }: ServeOptions): Promise<Demo | undefined> {
   if (demo === undefined) return undefined;
   const { openDemo: open } = await import('../server/demo.js');
   return open(session.config, session, table, demo === true ? undefined : demo);
 }
 
 /** Loads the demo while the server answers. A failure is logged and does not stop the server. */
-async function loadDemo({ signal }: CommandSession, demo: Demo, derived: DerivedData, url: string): Promise<void> {
+async function loadDemo({ signal }: ServerSession, demo: Demo, derived: DerivedData, url: string): Promise<void> {
   const bars = importBars('Cities');
   const began = systemClock.now();
   const took = () => duration(systemClock.now() - began);
@@ -65,7 +67,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Opens a server that answers requests in as many processes as are wanted. */
-async function openWith(session: CommandSession, { workers }: ServeOptions, demo: Demo | undefined) {
+async function openWith(session: ServerSession, { workers }: ServeOptions, demo: Demo | undefined) {
   const { config, log } = session;
   const { defaultWorkers } = await import('../server/workers/count.js');
   const count = workers ?? config.workers ?? defaultWorkers(config);
@@ -78,7 +80,7 @@ async function openWith(session: CommandSession, { workers }: ServeOptions, demo
   return openPrimary(config, session, { demo }, count, log);
 }
 
-async function serve(session: CommandSession, options: ServeOptions, onListening: () => void): Promise<void> {
+async function serve(session: ServerSession, options: ServeOptions, onListening: () => void): Promise<void> {
   const { config, signal } = session;
   say('Database', session.where);
   signal.throwIfAborted();

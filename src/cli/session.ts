@@ -7,6 +7,7 @@ import type { KeyStyle } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import { retry } from '../retry.js';
 import type { Backend } from '../server/backend.js';
+import type { Call } from '../store/database.js';
 import { isOutage } from '../store/request/failures.js';
 import { Interrupted } from './failure.js';
 
@@ -190,7 +191,10 @@ export interface CommandSettings {
   readonly signal: AbortSignal;
 }
 
-export interface CommandSession extends CommandSettings, Backend {}
+export interface CommandSession extends CommandSettings, Backend {
+  /** For what the command itself reads and writes. */
+  readonly call: Call;
+}
 
 /** Runs a command with its settings. */
 export async function withSettings(
@@ -215,10 +219,11 @@ export async function withSettings(
 export async function withDatabase(work: (session: CommandSession) => Promise<void>): Promise<void> {
   await withSettings(async (settings) => {
     const { withBackend } = await import('../server/backend.js');
+    const { newCall } = await import('../store/database.js');
     const { ownTables } = await import('../store/table/tables.js');
     await withBackend(settings, async (backend) => {
       await ownTables(backend.database);
-      await work({ ...settings, ...backend });
+      await work({ ...settings, ...backend, call: newCall(backend.database, settings.signal) });
     });
   });
 }

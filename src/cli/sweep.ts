@@ -5,11 +5,10 @@ import { badInput } from '../errors.js';
 import { duration, grouped } from './progress.js';
 import { EXIT_CODES, resumed, wholeNumber, withDatabase, type CommandSession } from './session.js';
 
-async function sweep({ database, signal }: CommandSession, olderThan: number): Promise<void> {
+async function sweep({ database, signal, call }: CommandSession, olderThan: number): Promise<void> {
   const { objects } = database.geometry;
   if (objects === undefined)
     throw badInput('CELLPORT_OBJECTS', undefined, 'set, because only an object store can be swept');
-  const { newCall } = await import('../store/database.js');
   const { checkTables } = await import('../store/table/tables.js');
   const { sweepObjects } = await import('../store/zone/zones.js');
   await checkTables(database);
@@ -17,9 +16,7 @@ async function sweep({ database, signal }: CommandSession, olderThan: number): P
   // Objects in a folder may have the time of this machine, those in S3 have that of AWS: the earlier one removes nothing new.
   const now = Math.min(database.clock.wall(), systemClock.wall());
   const before = new Date(now - olderThan * 60_000);
-  const { objects: checked, removed } = await resumed(signal, () =>
-    sweepObjects(database, objects, before, newCall(signal)),
-  );
+  const { objects: checked, removed } = await resumed(signal, () => sweepObjects(call, objects, before));
   const took = duration(systemClock.now() - began);
   console.log(`${grouped(checked)} objects checked in ${objects.place}, ${grouped(removed)} removed, in ${took}`);
 }

@@ -36,7 +36,7 @@ export async function ask<T>(
   question: (context: RequestContext) => Promise<T>,
 ): Promise<Asked<T>> {
   const { limits, db, authenticator } = services;
-  const work = new Work(limits, db.scheduler, { cost: false, reads: false }, waitedMs, traceRequest(headers));
+  const work = new Work(limits, db, { cost: false, reads: false }, waitedMs, traceRequest(headers));
   work.told.operation = operation;
   gone.addEventListener('abort', work.abandon);
   if (gone.aborted) work.abandon();

@@ -47,7 +47,7 @@ async function storedBlock({ services, work, map }: RequestContext, collection: 
   const name = blockName(scope, '');
   const token = cellCache.begin();
   const cached = cellCache.get(name);
-  const [read] = cached ? [] : await getBlocks(db, scope, [''], work);
+  const [read] = cached ? [] : await getBlocks(work, scope, ['']);
   const block = cached ?? cellCache.put(name, read ?? { parent: '', batch: 0, children: new Map() }, token);
   const recent = await map.loaders.recent.cells(collection);
   return { block: recent.over(block), asOf: asOf ?? 0 };

@@ -140,7 +140,7 @@ export class GraphqlServer {
   async answer(request: GraphqlRequest, gone: AbortSignal, waitedMs = 0): Promise<GraphqlAnswer> {
     const { limits, db } = this.#services;
     const traced = traceRequest(request.headers);
-    const work = new Work(limits, db.scheduler, reportedBy(request.headers), waitedMs, traced);
+    const work = new Work(limits, db, reportedBy(request.headers), waitedMs, traced);
     gone.addEventListener('abort', work.abandon);
     if (gone.aborted) work.abandon();
     const overdue = work.overdue.then((error) => {

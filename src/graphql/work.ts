@@ -2,9 +2,8 @@ import type { Reservation } from '../access/budgets.js';
 import { CellportError, limitExceeded } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 import { READS_OF_A_WRITE } from '../model/read-cost.js';
-import type { Scheduler } from '../scheduling/scheduler.js';
 import type { Turn } from '../scheduling/turns.js';
-import type { Call } from '../store/database.js';
+import type { Call, Database } from '../store/database.js';
 import { newMeter, type PageRead, type RangeRead } from '../store/request/meter.js';
 import { endSpan, type Traced } from '../tracing.js';
 
@@ -27,6 +26,7 @@ export interface Reported {
 
 /** One request from arrival to response: its cost, and the signal to stop. */
 export class Work implements Call {
+  readonly db: Database;
   readonly meter = newMeter();
   /** What logs and metrics say of its operation. */
   readonly told: { operation?: string | undefined; code?: string | undefined; principal?: string | undefined } = {};
@@ -40,7 +40,6 @@ export class Work implements Call {
   /** Resolves shortly after the deadline with the error to send, even if work is still running. */
   readonly overdue: Promise<CellportError>;
   readonly #limits: Limits;
-  readonly #scheduler: Scheduler;
   readonly #began: number;
   readonly #stop = new AbortController();
   readonly #deadline: NodeJS.Timeout;
@@ -58,7 +57,7 @@ export class Work implements Call {
    */
   constructor(
     limits: Limits,
-    scheduler: Scheduler,
+    db: Database,
     { cost, reads }: Reported = { cost: true, reads: false },
     waitedMs = 0,
     traced?: Traced,
@@ -71,8 +70,8 @@ export class Work implements Call {
     this.pages = reads ? [] : undefined;
     this.signal = this.#stop.signal;
     this.#limits = limits;
-    this.#scheduler = scheduler;
-    this.#began = scheduler.clock.now() - waitedMs;
+    this.db = db;
+    this.#began = db.scheduler.clock.now() - waitedMs;
     // Created on demand, because an error captures the stack.
     const late = () =>
       new CellportError('UNAVAILABLE', `the request took longer than its deadline of ${deadlineMs} ms`, { deadlineMs });
@@ -91,10 +90,10 @@ export class Work implements Call {
   }
 
   /** Await between steps of long work; rejects as soon as `signal` is aborted. */
-  readonly turn: Turn = () => this.#scheduler.takeTurn(this.signal);
+  readonly turn: Turn = () => this.db.scheduler.takeTurn(this.signal);
 
   /** Whether half of the time until the deadline has passed. */
-  readonly isLate = (): boolean => this.#scheduler.clock.now() - this.#began > this.#limits.deadlineMs / 2;
+  readonly isLate = (): boolean => this.db.scheduler.clock.now() - this.#began > this.#limits.deadlineMs / 2;
 
   /** Call when the client disconnects. Stops reads; a mutation continues, so that its outcome is certain. */
   readonly abandon = (): void => {

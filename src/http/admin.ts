@@ -12,7 +12,6 @@ import type { HotKey, Metrics } from './metrics.js';
 import { addMetric } from './process-metrics.js';
 import { statusPage } from './status-page.js';
 
-/** All metrics in the text format of Prometheus. */
 async function prometheusText(metrics: Metrics): Promise<string> {
   const { keys } = await metrics.hotKeys();
   const hot = new Registry();

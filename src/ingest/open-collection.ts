@@ -15,8 +15,8 @@ export interface OpenedCollection {
 
 /** Opens the collection with this key, or one that can be created. */
 export async function openCollection(database: Database, input: CollectionInput): Promise<OpenedCollection> {
-  const call = newCall();
-  const [found] = await getCollections(database, [input.key], call, { consistent: true });
+  const call = newCall(database);
+  const [found] = await getCollections(call, [input.key], { consistent: true });
   if (found) return { collection: ownCollection(found, 'import'), created: false, create: async () => found };
   const now = new Date(database.clock.wall()).toISOString();
   const collection = newCollection(input, now);
@@ -24,10 +24,10 @@ export async function openCollection(database: Database, input: CollectionInput)
   database.keys.scope(collection);
   async function createOrFind(): Promise<Collection> {
     try {
-      return await createCollection(database, input, now, call);
+      return await createCollection(call, input, now);
     } catch (error) {
       if (!(error instanceof CellportError) || error.code !== 'CONFLICT') throw error;
-      const [others] = await getCollections(database, [input.key], call, { consistent: true });
+      const [others] = await getCollections(call, [input.key], { consistent: true });
       if (!others) throw error;
       return others;
     }

@@ -39,18 +39,19 @@ const GUIDED_ROUNDS = 3;
 
 /** Removes all markers under some prefixes, starting with prefix number `from`. */
 async function sweep(
-  { worker: { database } }: EmptyingOptions,
+  call: Call,
   collection: Collection,
   prefixes: PartitionPrefixes,
-  { from, reached, call }: { readonly from: number; readonly reached: (number: number) => void; readonly call: Call },
+  from = 0,
+  reached: (number: number) => void = () => undefined,
 ): Promise<void> {
-  const { keys } = database;
+  const { keys } = call.db;
   const scope = keys.scope(collection);
   let wave: string[] = [];
   async function flush(next: number): Promise<void> {
     const partitions = wave.flatMap((prefix) => keys.spreadPartitions(scope, collection, prefix).flat());
     wave = [];
-    await mapConcurrently(partitions, PARTITIONS_AT_A_TIME, (pk) => removePartition(database, collection, pk, call));
+    await mapConcurrently(partitions, PARTITIONS_AT_A_TIME, (pk) => removePartition(call, collection, pk));
     reached(next);
   }
   for (const { number, prefix } of prefixes.list(from)) {
@@ -66,8 +67,8 @@ async function removeUnindexed(
   collection: Collection,
   signal: AbortSignal,
 ): Promise<void> {
-  const call = newCall(signal);
-  const generation = async () => (await loadStreamState(database, CONSUMER, call))?.pages?.generation;
+  const call = newCall(database, signal);
+  const generation = async () => (await loadStreamState(call, CONSUMER))?.pages?.generation;
   const walked = { scope: database.keys.scope(collection), generation, partitions: Array.from(GEOHASH_ALPHABET) };
   for (let removed = Infinity; removed > 0;) {
     if (!(await cellsCaughtUp(signal))) {
@@ -75,8 +76,8 @@ async function removeUnindexed(
       throw new CellportError('UNAVAILABLE', message);
     }
     removed = 0;
-    for await (const { markers } of walkPages(database, walked, call)) {
-      removed += await removeByKey(database, collection, markers, call);
+    for await (const { markers } of walkPages(call, walked)) {
+      removed += await removeByKey(call, collection, markers);
     }
   }
 }
@@ -84,18 +85,18 @@ async function removeUnindexed(
 /** Removes all markers of a collection that no process writes to any more. */
 async function removeMarkers(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
   const { worker, cellsCaughtUp } = options;
-  const call = newCall(job.signal);
+  const call = newCall(worker.database, job.signal);
   if (!collection.geoIndex) return removeUnindexed(options, collection, job.signal);
   if (!hasFewPartitions(collection)) {
     for (let round = 0; round < GUIDED_ROUNDS && (await cellsCaughtUp(job.signal)); round += 1) {
-      const prefixes = await occupiedPrefixes(worker.database, collection, call);
+      const prefixes = await occupiedPrefixes(call, collection);
       if (prefixes.total === 0) return;
-      await sweep(options, collection, prefixes, { from: 0, reached: () => undefined, call });
+      await sweep(call, collection, prefixes);
     }
   }
   // Progress starts at 1, because 0 means that the job has not waited yet.
   const from = job.done() - 1;
-  await sweep(options, collection, allPrefixes(collection), { from, reached: (next) => job.reach(next + 1), call });
+  await sweep(call, collection, allPrefixes(collection), from, (next) => job.reach(next + 1));
 }
 
 async function empty(options: EmptyingOptions, collection: Collection, job: OwnJob): Promise<void> {
@@ -108,7 +109,7 @@ async function empty(options: EmptyingOptions, collection: Collection, job: OwnJ
   }
   if (hasSource(collection)) await removeSource(collection, job.signal);
   else await removeOwn(options, collection, job);
-  await releaseCollection(database, collection, newCall());
+  await releaseCollection(newCall(database), collection);
   log.info({ collection: collection.key }, 'A deleted collection has been emptied; its key can be used again');
 }
 
@@ -117,12 +118,12 @@ async function removeOwn(options: EmptyingOptions, collection: Collection, job: 
   const { worker, cellsCaughtUp, log } = options;
   const { database } = worker;
   await removeMarkers(options, collection, job);
-  const call = newCall(job.signal);
-  await removeLeftReadings(database, collection, Infinity, call);
-  await removeZones(database, collection, call);
+  const call = newCall(database, job.signal);
+  await removeLeftReadings(call, collection, Infinity);
+  await removeZones(call, collection);
   // A new collection with the same key must start with empty cells.
   const exact = await cellsCaughtUp(job.signal);
-  const [total] = await getBlocks(database, database.keys.scope(collection), [''], call, { consistent: true });
+  const [total] = await getBlocks(call, database.keys.scope(collection), [''], { consistent: true });
   if (total !== undefined && total.children.size > 0) {
     log.error(
       { collection: collection.key, exact },

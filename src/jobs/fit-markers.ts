@@ -4,7 +4,7 @@ import { CellportError, notFound } from '../errors.js';
 import { GEO_ATTRIBUTES } from '../keys/indexes.js';
 import { hasSameNames, otherLayout, writtenMapProperties, type Collection } from '../model/collection.js';
 import { pickProperties, type Properties } from '../model/marker.js';
-import type { Call, Database, Item } from '../store/database.js';
+import type { Call, Item } from '../store/database.js';
 import { geoAttributes, positionOf } from '../store/marker/marker-item.js';
 import { batchGet } from '../store/request/batches.js';
 import { changeItem, readItem, updateTo } from '../store/request/conditional-write.js';
@@ -21,13 +21,8 @@ import type { Phase } from './layout-phase.js';
  * which the entries follow. Returns whether it changed anything: not if the marker is gone, invalid, or has those
  * entries.
  */
-export async function relocateMarker(
-  database: Database,
-  collection: Collection,
-  found: Item,
-  call: Call,
-): Promise<boolean> {
-  const { keys, tables } = database;
+export async function relocateMarker(call: Call, collection: Collection, found: Item): Promise<boolean> {
+  const { keys, tables } = call.db;
   const { pk, sk, lng, lat } = found;
   const key = keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key;
   const position = positionOf(found);
@@ -46,7 +41,7 @@ export async function relocateMarker(
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
   try {
-    await send(database, 'update', request, call);
+    await send(call, 'update', request);
     return true;
   } catch (error) {
     if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
@@ -56,7 +51,7 @@ export async function relocateMarker(
     const now = itemOf(wire as WireMap);
     // The entry that was read was older than the marker's last move.
     const moved = now['lng'] !== lng || now['lat'] !== lat;
-    return moved ? relocateMarker(database, collection, now, call) : false;
+    return moved ? relocateMarker(call, collection, now) : false;
   }
 }
 
@@ -77,18 +72,13 @@ function redrawn(collection: Collection, found: Item): Item {
  * stay as they are: of two copies with the same map version, both have what readers may rely on. Returns whether it
  * changed anything. Throws BAD_USER_INPUT if the marker would become too large.
  */
-export async function redrawMarker(
-  database: Database,
-  collection: Collection,
-  found: Item,
-  call: Call,
-): Promise<boolean> {
+export async function redrawMarker(call: Call, collection: Collection, found: Item): Promise<boolean> {
   const decide = (current: Item | undefined) => {
     if (current === undefined) throw notFound('marker', String(found['pk']));
     return { found: current, next: redrawn(collection, current) };
   };
   try {
-    const { before, after } = await changeItem(database, async () => found, decide, call);
+    const { before, after } = await changeItem(call, async () => found, decide);
     return before !== after;
   } catch (error) {
     if (error instanceof CellportError && error.code === 'NOT_FOUND') return false;
@@ -104,11 +94,10 @@ const isTooLarge = (error: unknown): boolean =>
   (isFailure(error, 'ValidationException') && /item size/i.test(String((error as Error).message)));
 
 /** LIMIT_EXCEEDED that names the marker that has no room for what a phase adds. */
-async function tooLarge({ options, collection, call }: Phase, item: Item, cause: unknown): Promise<CellportError> {
-  const { database } = options.worker;
+async function tooLarge({ collection, call }: Phase, item: Item, cause: unknown): Promise<CellportError> {
   const own = { pk: String(item['pk']), sk: String(item['sk']) };
-  const marker = database.keys.parseMarker(own)?.key ?? own.pk;
-  const bytes = itemBytes((await readItem(database, own, call)) ?? {});
+  const marker = call.db.keys.parseMarker(own)?.key ?? own.pk;
+  const bytes = itemBytes((await readItem(call, own)) ?? {});
   const message =
     `marker ${marker} of collection ${collection.key} has ${bytes} of at most ${MAX_ITEM_BYTES} bytes, too many for what ` +
     'the change adds to it; make its properties smaller and resume, or undo the change';
@@ -134,20 +123,19 @@ async function fitEach(now: Phase, items: readonly Item[], fit: (item: Item) => 
 
 /** Gives markers the entries in the geo indexes of the phase, and no others. */
 async function relocate(now: Phase, entries: readonly Item[]): Promise<number> {
-  const { options, collection, call } = now;
+  const { collection, call } = now;
   if (otherLayout(collection) === undefined) return 0;
-  return fitEach(now, entries, (entry) => relocateMarker(options.worker.database, collection, entry, call));
+  return fitEach(now, entries, (entry) => relocateMarker(call, collection, entry));
 }
 
 /** Gives markers the map properties of the phase; those are not read of which the index has all properties. */
 async function redraw(now: Phase, entries: readonly Item[]): Promise<number> {
-  const { options, collection, change, call } = now;
+  const { collection, change, call } = now;
   if (hasSameNames(collection.mapProperties, change.mapProperties)) return 0;
-  const { database } = options.worker;
   const keys = entries.filter(({ mc }) => mc !== true).map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
-  const read = () => batchGet(database, database.tables.entities, keys, call, { consistent: true });
+  const read = () => batchGet(call, call.db.tables.entities, keys, { consistent: true });
   const items = (await retryInBackground(read, call.signal)).filter((item) => item !== undefined);
-  return fitEach(now, items, (item) => redrawMarker(database, collection, item, call));
+  return fitEach(now, items, (item) => redrawMarker(call, collection, item));
 }
 
 /**

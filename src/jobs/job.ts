@@ -16,7 +16,7 @@ interface Job extends Leased, Progress {}
 
 /** Loads a job, strongly consistent; undefined if it does not exist. */
 async function loadJob(database: Database, key: Key): Promise<Job | undefined> {
-  const { version, owner, done, step } = (await readItem(database, key, newCall())) ?? {};
+  const { version, owner, done, step } = (await readItem(newCall(database), key)) ?? {};
   if (typeof version !== 'number') return undefined;
   const progress = { done: typeof done === 'number' ? done : 0, ...(typeof step === 'number' ? { step } : {}) };
   return { version, owner: String(owner), ...progress };
@@ -51,7 +51,7 @@ export async function doJob(
   const { database } = worker;
   const store = {
     load: () => loadJob(database, key),
-    put: (next: Job) => putVersion(database, database.tables.entities, { pk: key.pk, sk: key.sk, ...next }, newCall()),
+    put: (next: Job) => putVersion(newCall(database), database.tables.entities, { pk: key.pk, sk: key.sk, ...next }),
   };
   const lease = await tryLease(
     { ...worker, store, prepare: (found) => found ?? { version: 0, owner: '', done: 0 } },

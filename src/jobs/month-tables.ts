@@ -63,7 +63,7 @@ export class MonthKeeper {
   /** Whether a month's readings have expired in all collections there are now: one may have been created since. */
   async #hasExpired(month: string, now: number): Promise<boolean> {
     const monthly: Collection[] = [];
-    for await (const some of everyCollection(this.#database, 'in use', newCall(), { consistent: true })) {
+    for await (const some of everyCollection(newCall(this.#database), 'in use', { consistent: true })) {
       monthly.push(...some.filter(isMonthly));
     }
     return monthEnd(month) <= allExpiredUpTo(monthly, now) - MARGIN_MS;

@@ -10,7 +10,6 @@ import { newCall } from '../store/database.js';
 import type { Sighting } from '../store/lease.js';
 import type { Meter } from '../store/request/meter.js';
 import { mapConcurrently } from '../store/request/pacing.js';
-import { rangeRequest } from '../store/request/ranges.js';
 import { queryResponses } from '../store/table/query-responses.js';
 import { fitMarkers } from './fit-markers.js';
 import { doJob, type OwnJob } from './job.js';
@@ -55,8 +54,8 @@ async function walkOnce(now: Phase, layout: GeoLayout): Promise<number> {
   const tell = () => onProgress({ phase, markers, changed, part });
 
   async function walkPartition(pk: string): Promise<void> {
-    const request = rangeRequest(database, { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_AT_A_TIME });
-    for await (const entries of queryResponses(database, request, call)) {
+    const range = { index: geoIndexOf(layout.geoSlot), pk, limit: ENTRIES_AT_A_TIME };
+    for await (const entries of queryResponses(call, range)) {
       const changes = await fitMarkers(now, entries);
       changed += changes;
       markers += entries.length;
@@ -117,17 +116,17 @@ async function runPhase(now: Phase): Promise<void> {
 /** Does all phases of a change in progress; returns the collection as it is then. */
 async function repartitionAs(options: RepartitionOptions, key: string, job: OwnJob): Promise<void> {
   const { database } = options.worker;
-  const call = newCall(job.signal);
+  const call = newCall(database, job.signal);
   for (;;) {
-    const [collection] = await getCollections(database, [key], call, { consistent: true });
+    const [collection] = await getCollections(call, [key], { consistent: true });
     if (!collection) throw notFound('collection', key);
     const change = collection.layoutChange;
     if (change === undefined) return;
     try {
-      await whileLayoutStays(database, collection, call, async ({ signal = job.signal, ...rest }) => {
+      await whileLayoutStays(call, collection, async ({ signal = job.signal, ...rest }) => {
         await runPhase({ options, collection, change, job, call: { ...rest, signal } });
       });
-      await endPhase(database, collection, call);
+      await endPhase(call, collection);
     } catch (error) {
       // Undone meanwhile, for example.
       if (!(error instanceof LayoutChanged)) throw error;

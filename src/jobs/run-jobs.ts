@@ -46,7 +46,7 @@ export class Spreader {
       if (known.length === 0) continue;
       const isKnown = ({ prefix, geoSlot }: SpreadPrefix) =>
         known.some((each) => each.prefix === prefix && each.geoSlot === geoSlot);
-      await completeSpread(this.#database, collection, isKnown, newCall());
+      await completeSpread(newCall(this.#database), collection, isKnown);
       const prefixes = known.map(({ prefix }) => prefix);
       const message = 'Every reader gathers these prefixes; writers spread them now';
       this.#log.info({ collection: collection.key, prefixes }, message);
@@ -80,7 +80,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
 
   async function removeReadings(collections: readonly Collection[]): Promise<void> {
     try {
-      for (const each of collections) await removeLeftReadings(database, each, clock.wall(), newCall(signal));
+      for (const each of collections) await removeLeftReadings(newCall(database, signal), each, clock.wall());
     } catch (err) {
       if (!signal.aborted) log.warn({ err }, 'Cannot remove readings of deleted markers; retrying');
     }
@@ -88,7 +88,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
 
   async function search(readings: boolean): Promise<void> {
     const left = new Set(seen.keys());
-    for await (const collections of everyCollection(database, 'emptying', newCall(signal))) {
+    for await (const collections of everyCollection(newCall(database, signal), 'emptying')) {
       for (const collection of collections) {
         const { key } = collection;
         left.delete(key);
@@ -106,7 +106,7 @@ export async function runJobs(options: JobsOptions, signal: AbortSignal): Promis
     }
     for (const key of left) seen.delete(key);
     const inUse: Collection[] = [];
-    for await (const collections of everyCollection(database, 'in use', newCall(signal))) inUse.push(...collections);
+    for await (const collections of everyCollection(newCall(database, signal), 'in use')) inUse.push(...collections);
     await spreader.look(inUse);
     if (!readings) return;
     // A marker may have had millions of readings: other jobs do not wait.

@@ -10,7 +10,7 @@ import type { BlockPlan } from '../plan/blocks.js';
 import { eachInTurns, type Turn } from '../scheduling/turns.js';
 import { getBlocks, type BlockName } from '../store/cell/blocks.js';
 import { blockFromItem } from '../store/cell/cells.js';
-import type { Call, Database, Item } from '../store/database.js';
+import type { Call, Item } from '../store/database.js';
 import type { Budget } from './budget.js';
 import { blockName, type CellCache } from './cell-cache.js';
 import type { FillToken } from './followed-cache.js';
@@ -39,7 +39,6 @@ function unread(stored: readonly CellBlock[], recent: RecentCells, length: numbe
 
 /** What a request reads blocks with. */
 export interface BlockParts {
-  readonly db: Database;
   readonly cache: CellCache;
   readonly call: Call;
   readonly ranges: RangeLoader;
@@ -49,22 +48,20 @@ export interface BlockParts {
 
 /** Reads cell blocks for one request, from the cache if possible. */
 export class BlockLoader {
-  readonly #db: Database;
   readonly #cache: CellCache;
   readonly #call: Call;
   readonly #ranges: RangeLoader;
   readonly #recentIn: BlockParts['recentIn'];
-  readonly #turn: Turn = () => this.#db.scheduler.takeTurn(this.#call.signal);
+  readonly #turn: Turn = () => this.#call.db.scheduler.takeTurn(this.#call.signal);
   readonly #decoded = new WeakMap<Item, CellBlock | undefined>();
   /** Blocks that this request has read, by `blockName`: the cache keeps none if it is off. */
   readonly #read = new Map<string, CellBlock>();
   readonly #single = new DataLoader<BlockName, CellBlock, string>((names) => this.#loadEach(names), {
     cacheKeyFn: ({ scope, parent }) => blockName(scope, parent),
-    batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
+    batchScheduleFn: (step) => this.#call.db.scheduler.afterTurns(step),
   });
 
-  constructor({ db, cache, call, ranges, recentIn }: BlockParts) {
-    this.#db = db;
+  constructor({ cache, call, ranges, recentIn }: BlockParts) {
     this.#cache = cache;
     this.#call = call;
     this.#ranges = ranges;
@@ -77,7 +74,7 @@ export class BlockLoader {
    */
   async load(collection: Collection, { length, ranges }: BlockPlan, budget: Budget): Promise<CellBlock[] | undefined> {
     await this.#turn();
-    const scope = this.#db.keys.scope(collection);
+    const scope = this.#call.db.keys.scope(collection);
     const recent = await this.#recentIn(collection);
     const parts = ranges.map((range) => this.#missingOf(scope, length, range));
     const single = parts.filter(({ missing: { from, to } }) => to - from === 1);
@@ -104,7 +101,7 @@ export class BlockLoader {
 
   /** The same as it is stored, even if it lacks what was published since. */
   stored(collection: Collection, parent: string): Promise<CellBlock> {
-    return this.#single.load({ scope: this.#db.keys.scope(collection), parent });
+    return this.#single.load({ scope: this.#call.db.keys.scope(collection), parent });
   }
 
   /** The blocks at both ends of a range that are known, and what is missing between them. */
@@ -120,7 +117,7 @@ export class BlockLoader {
 
   async #loadRange(scope: string, length: number, { from, to }: ZRange, budget: Budget) {
     const token = this.#cache.begin();
-    const { pk, ...bounds } = this.#db.keys.cellRange(scope, fromZ(from, length), fromZ(to - 1, length));
+    const { pk, ...bounds } = this.#call.db.keys.cellRange(scope, fromZ(from, length), fromZ(to - 1, length));
     const answer = await this.#ranges.load({ range: { index: 'derived', pk, ...bounds }, limit: Infinity, budget });
     if (!answer.complete) return undefined;
     const blocks = new Map<string, CellBlock>();
@@ -148,7 +145,7 @@ export class BlockLoader {
 
   /** Overlapping ranges share their items. */
   #decode(item: Item): CellBlock | undefined {
-    return remembered(this.#decoded, item, () => blockFromItem(this.#db.keys, item));
+    return remembered(this.#decoded, item, () => blockFromItem(this.#call.db.keys, item));
   }
 
   async #loadEach(names: readonly BlockName[]): Promise<CellBlock[]> {
@@ -161,7 +158,7 @@ export class BlockLoader {
     await Promise.all(
       Array.from(missing, async ([scope, group]) => {
         const parents = group.map(({ parent }) => parent);
-        const blocks = await getBlocks(this.#db, scope, parents, this.#call);
+        const blocks = await getBlocks(this.#call, scope, parents);
         for (const block of blocks) this.#explain(scope, [this.#keep(scope, block, token)], unitsOf(0));
       }),
     );
@@ -184,7 +181,7 @@ export class BlockLoader {
     const [first, last] = [blocks[0], blocks.at(-1)];
     // The block of a whole collection has no position on a map.
     if (!reads || !first || !last || last.parent === '') return;
-    const range = this.#db.keys.cellRange(scope, first.parent, last.parent);
+    const range = this.#call.db.keys.cellRange(scope, first.parent, last.parent);
     const items = blocks.filter(isOccupied).length;
     reads.push({ index: 'cells', ...range, items, readUnits, cached: readUnits === 0 });
   }

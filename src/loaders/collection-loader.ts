@@ -7,7 +7,7 @@ import type { Collection } from '../model/collection.js';
 import type { Action, Grants } from '../model/grant.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
 import { collectionOfCode, listCollections, type CollectionList } from '../store/collection/collections.js';
-import type { Call, Database, Item } from '../store/database.js';
+import type { Call, Item } from '../store/database.js';
 import { batchGet } from '../store/request/batches.js';
 import type { CollectionCache } from './collection-cache.js';
 import { remembered } from './remembered.js';
@@ -27,7 +27,6 @@ export interface CollectionsWanted {
  * exist for it, and nothing is read of it.
  */
 export class CollectionLoader {
-  readonly #db: Database;
   readonly #cache: CollectionCache;
   readonly #call: Call;
   readonly #grants: Grants | undefined;
@@ -35,10 +34,10 @@ export class CollectionLoader {
   readonly lagging = this.#itemLoader(false);
   readonly current = this.#itemLoader(true);
   readonly #lists = new DataLoader<CollectionsWanted, CollectionList, string>(
-    (wanted) => Promise.all(wanted.map((one) => listCollections(this.#db, one, this.#call))),
+    (wanted) => Promise.all(wanted.map((one) => listCollections(this.#call, one))),
     {
       cacheKeyFn: ({ first, after = '' }) => `${first} ${after}`,
-      batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
+      batchScheduleFn: (step) => this.#call.db.scheduler.afterTurns(step),
     },
   );
   readonly #known = new Map<string, Promise<Collection | null>>();
@@ -46,8 +45,7 @@ export class CollectionLoader {
   readonly #codes = new Map<string, Promise<string | undefined>>();
 
   /** `grants`: what the principal may do; undefined for everything. */
-  constructor(db: Database, cache: CollectionCache, call: Call, grants?: Grants) {
-    this.#db = db;
+  constructor(call: Call, cache: CollectionCache, grants?: Grants) {
     this.#cache = cache;
     this.#call = call;
     this.#grants = grants;
@@ -122,8 +120,8 @@ export class CollectionLoader {
 
   /** The key of the collection with this scope; undefined if there is none. */
   ofScope(scope: string): Promise<string | undefined> {
-    const isKey = this.#db.keys.style === 'readable';
-    return remembered(this.#codes, scope, async () => (isKey ? scope : collectionOfCode(this.#db, scope, this.#call)));
+    const isKey = this.#call.db.keys.style === 'readable';
+    return remembered(this.#codes, scope, async () => (isKey ? scope : collectionOfCode(this.#call, scope)));
   }
 
   /** Makes later requests read a collection again. */
@@ -132,24 +130,21 @@ export class CollectionLoader {
     this.#views.clear();
     this.#lists.clearAll();
     this.#cache.delete(key);
-    for (const items of [this.lagging, this.current]) items.clear(this.#db.keys.collection(key));
+    for (const items of [this.lagging, this.current]) items.clear(this.#call.db.keys.collection(key));
   }
 
   #itemLoader(consistent: boolean): ItemLoader {
-    return new DataLoader(
-      (wanted) => batchGet(this.#db, this.#db.tables.entities, wanted, this.#call, { consistent }),
-      {
-        cacheKeyFn: (key) => this.#db.keys.documentId(key),
-        batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
-      },
-    );
+    return new DataLoader((wanted) => batchGet(this.#call, this.#call.db.tables.entities, wanted, { consistent }), {
+      cacheKeyFn: (key) => this.#call.db.keys.documentId(key),
+      batchScheduleFn: (step) => this.#call.db.scheduler.afterTurns(step),
+    });
   }
 
   async #read(key: string, items: ItemLoader): Promise<Collection | null> {
     const cached = this.#cache.get(key);
     if (cached || !isCollectionKey(key)) return cached ?? null;
-    const item = await items.load(this.#db.keys.collection(key));
-    const collection = item && collectionFromItem(this.#db.keys, item);
+    const item = await items.load(this.#call.db.keys.collection(key));
+    const collection = item && collectionFromItem(this.#call.db.keys, item);
     if (collection) this.#cache.set(collection.key, collection);
     return collection ?? null;
   }

@@ -5,12 +5,11 @@ import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
 import { seen } from '../model/grant.js';
 import type { Marker, Zone } from '../model/marker.js';
-import type { Call, Database, Item } from '../store/database.js';
+import type { Call, Item } from '../store/database.js';
 import { markerFromBase } from '../store/marker/marker-item.js';
 import { readUuid } from '../store/marker/marker-keys.js';
-import { rangeRequest } from '../store/request/ranges.js';
-import { send } from '../store/request/send.js';
 import { hasSource } from '../store/source/source-mapping.js';
+import { queryResponse } from '../store/table/query-responses.js';
 import { zoneFromItem } from '../store/zone/zone-item.js';
 import type { CollectionLoader } from './collection-loader.js';
 import { ifPossible } from './impossible-keys.js';
@@ -18,13 +17,11 @@ import type { MarkerLoader } from './marker-loader.js';
 
 /** Loads entities by name for one request; null for those that do not exist. Those requested in one tick are read in one batch. */
 export class EntityLoader {
-  readonly #db: Database;
   readonly #collections: CollectionLoader;
   readonly #markers: Pick<MarkerLoader, 'load'>;
   readonly #call: Call;
 
-  constructor(db: Database, collections: CollectionLoader, markers: Pick<MarkerLoader, 'load'>, call: Call) {
-    this.#db = db;
+  constructor(call: Call, collections: CollectionLoader, markers: Pick<MarkerLoader, 'load'>) {
     this.#collections = collections;
     this.#markers = markers;
     this.#call = call;
@@ -35,14 +32,14 @@ export class EntityLoader {
     const ofSource = (collection: Collection) => this.#markers.load({ collection, key });
     const asSeen = (keys: Keyspace, item: Item, collection: Collection) =>
       seen(collection, markerFromBase(keys, item, collection.key) ?? null);
-    return this.#load(collectionKey, (scope) => this.#db.keys.marker(scope, key), asSeen, ofSource);
+    return this.#load(collectionKey, (scope) => this.#call.db.keys.marker(scope, key), asSeen, ofSource);
   }
 
   /** A zone as of its last write; null if it or its collection does not exist. */
   zone(collectionKey: string, key: string): Promise<Zone | null> {
     return this.#load(
       collectionKey,
-      (scope) => this.#db.keys.zone(scope, key),
+      (scope) => this.#call.db.keys.zone(scope, key),
       (keys, item, collection) => zoneFromItem(keys, item, collection.key) ?? null,
       async () => null,
     );
@@ -57,8 +54,8 @@ export class EntityLoader {
   /** A marker by its global ID; a marker created just now may not be found yet. */
   async markerByGlobalId(text: string): Promise<Marker | null> {
     const globalId = readUuid(text);
-    const found = globalId && (await findGlobalId(this.#db, globalId, this.#call));
-    const name = found && this.#db.keys.parseMarker(found);
+    const found = globalId && (await findGlobalId(this.#call, globalId));
+    const name = found && this.#call.db.keys.parseMarker(found);
     if (!name) return null;
     const collection = await this.#collections.ofScope(name.scope);
     const marker = collection === undefined ? null : await this.marker(collection, name.key);
@@ -73,7 +70,7 @@ export class EntityLoader {
     parse: (keys: Keyspace, item: Item, collection: Collection) => T | null,
     ofSource: (collection: Collection) => Promise<T | null>,
   ): Promise<T | null> {
-    const { keys } = this.#db;
+    const { keys } = this.#call.db;
     const { current } = this.#collections;
     async function load(scope: string): Promise<Item | undefined> {
       const key = ifPossible(() => make(scope));
@@ -92,8 +89,7 @@ export class EntityLoader {
 }
 
 /** The key of the item with a global ID, eventually consistent; undefined if there is none. */
-async function findGlobalId(database: Database, globalId: string, call: Call): Promise<Key | undefined> {
-  const request = rangeRequest(database, { index: 'global', pk: globalId, limit: 1 });
-  const { Items: [item] = [] } = await send(database, 'query', request, call);
+async function findGlobalId(call: Call, globalId: string): Promise<Key | undefined> {
+  const { Items: [item] = [] } = await queryResponse(call, { index: 'global', pk: globalId, limit: 1 });
   return item && { pk: String(item['pk']), sk: String(item['sk']) };
 }

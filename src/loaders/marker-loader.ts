@@ -81,7 +81,6 @@ type KnownMarkers = Map<string, Marker | null>;
  * affects only that marker.
  */
 export class MarkerLoader {
-  readonly #db: Database;
   readonly #call: Call;
   readonly #slots: LimitFunction;
   readonly #limits: Limits;
@@ -91,11 +90,10 @@ export class MarkerLoader {
   readonly #queries = new Map<string, number>();
   readonly #loader = new DataLoader<Asked, MarkerWithReadings, string>((asked) => this.#readAll(asked), {
     cacheKeyFn: keyOf,
-    batchScheduleFn: (step) => this.#db.scheduler.afterTurns(step),
+    batchScheduleFn: (step) => this.#call.db.scheduler.afterTurns(step),
   });
 
-  constructor(db: Database, call: Call, slots: LimitFunction, limits: Limits, now: () => Date) {
-    this.#db = db;
+  constructor(call: Call, slots: LimitFunction, limits: Limits, now: () => Date) {
     this.#call = call;
     this.#slots = slots;
     this.#limits = limits;
@@ -104,13 +102,13 @@ export class MarkerLoader {
 
   /** A marker as the principal sees it; null if it does not exist. */
   async load(name: MarkerReference): Promise<Marker | null> {
-    if (!canBe(this.#db, name)) return null;
+    if (!canBe(this.#call.db, name)) return null;
     return seen(name.collection, (await this.#loader.load({ name, wanted: undefined })).marker);
   }
 
   /** `current`: the marker returned with them must be as of its last write. */
   async readings(name: MarkerReference, wanted: ReadingsWanted, current = false): Promise<readonly Reading[]> {
-    if (!canBe(this.#db, name)) return [];
+    if (!canBe(this.#call.db, name)) return [];
     const { marker, readings } = await this.#loader.load({ name, wanted, current });
     return marker !== null && isInRows(name.collection, marker) ? readings : [];
   }
@@ -156,7 +154,7 @@ export class MarkerLoader {
   async #readAlone(groups: readonly Group[]): Promise<KnownMarkers> {
     const known = this.#known;
     const names = groups.map(({ name }) => name).filter((name) => !known.has(referenceKey(name)));
-    const markers = await markersByKey(this.#db, names, this.#call);
+    const markers = await markersByKey(this.#call, names);
     names.forEach((name, index) => known.set(referenceKey(name), markers[index] ?? null));
     return known;
   }
@@ -172,7 +170,7 @@ export class MarkerLoader {
     if (excess && asked.some(({ wanted }) => wanted !== undefined)) throw excess;
     if (read !== undefined) return { marker: read.get(referenceKey(name)) ?? null, readings: [] };
     const options = this.#optionsOf(group);
-    const found = await this.#slots(() => readMarkerWithReadings(this.#db, name, unionOf(latest), options));
+    const found = await this.#slots(() => readMarkerWithReadings(this.#call, name, unionOf(latest), options));
     this.#known.set(referenceKey(name), found.marker);
     return found;
   }
@@ -185,7 +183,7 @@ export class MarkerLoader {
     const options = this.#optionsOf(group);
     return {
       marker,
-      readings: await this.#slots(() => readReadingsOf(this.#db, name, marker.incarnation, wanted, options)),
+      readings: await this.#slots(() => readReadingsOf(this.#call, name, marker.incarnation, wanted, options)),
     };
   }
 
@@ -193,7 +191,6 @@ export class MarkerLoader {
     return {
       now: this.#now().getTime(),
       mostPassed: this.#limits.itemsPerField,
-      call: this.#call,
       consistent: asked.some(({ current }) => current),
     };
   }

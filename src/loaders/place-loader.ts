@@ -4,21 +4,18 @@ import { NO_SUMS } from '../geo/cell-sums.js';
 import { PLACE_CHILD, placeOfParent, placeParent, type CellBlock } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import type { Place, PlaceCount } from '../model/place.js';
-import type { Call, Database } from '../store/database.js';
+import type { Call } from '../store/database.js';
 import { queryPlaceMarkers, type PlaceMarkers, type PlaceQuery } from '../store/marker/place-index.js';
-import { rangeRequest } from '../store/request/ranges.js';
 import { queryResponses } from '../store/table/query-responses.js';
 import type { BlockParts } from './block-loader.js';
 import type { Budget } from './budget.js';
 
 /** Reads places and their markers for one request. */
 export class PlaceLoader {
-  readonly #db: Database;
   readonly #call: Call;
   readonly #recentIn: BlockParts['recentIn'];
 
-  constructor(db: Database, call: Call, recentIn: BlockParts['recentIn']) {
-    this.#db = db;
+  constructor(call: Call, recentIn: BlockParts['recentIn']) {
     this.#call = call;
     this.#recentIn = recentIn;
   }
@@ -26,7 +23,7 @@ export class PlaceLoader {
   /** Markers by place, from one Query. */
   async markers(collection: Collection, query: PlaceQuery, budget: Budget): Promise<PlaceMarkers> {
     budget.debit({ calls: 1 });
-    return queryPlaceMarkers(this.#db, collection, query, this.#call);
+    return queryPlaceMarkers(this.#call, collection, query);
   }
 
   /**
@@ -34,13 +31,12 @@ export class PlaceLoader {
    * than `most` items. A place that has lost its last marker keeps its item, which counts towards that number.
    */
   async counts(collection: Collection, under: Place, most: number): Promise<PlaceCount[] | undefined> {
-    const { keys } = this.#db;
+    const { keys } = this.#call.db;
     const recent = await this.#recentIn(collection);
     const found = new Map<string, CellBlock>();
     let items = 0;
     const pk = keys.placesPartition(keys.scope(collection), under);
-    const request = rangeRequest(this.#db, { index: 'derived', pk });
-    for await (const response of queryResponses(this.#db, request, this.#call, most + 1)) {
+    for await (const response of queryResponses(this.#call, { index: 'derived', pk }, most + 1)) {
       items += response.length;
       if (items > most) return undefined;
       for (const { sk, n, b } of response) {

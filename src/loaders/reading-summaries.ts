@@ -2,7 +2,7 @@ import type { LimitFunction } from 'p-limit';
 
 import type { Collection } from '../model/collection.js';
 import type { Limits } from '../model/limits.js';
-import type { Call, Database } from '../store/database.js';
+import type { Call } from '../store/database.js';
 import type { MarkerReference } from '../store/marker/markers.js';
 import { readKeptSummaries, type KeptTrust } from '../store/reading/kept-summaries.js';
 import {
@@ -19,7 +19,6 @@ const NOTHING_KEPT: KeptTrust = { current: false, finalBefore: -Infinity };
 
 /** What a request reads summaries with. */
 export interface SummaryParts {
-  readonly db: Database;
   readonly call: Call;
   readonly slots: LimitFunction;
   readonly limits: Limits;
@@ -43,16 +42,16 @@ export class SummaryLoader {
    * limits, which are renewed while nothing is found but there is more.
    */
   async load(name: MarkerReference, wanted: SummariesWanted): Promise<Summaries> {
-    const { db, call, slots, now, markers } = this.#parts;
+    const { call, slots, now, markers } = this.#parts;
     const found = await markers.load(name);
     if (found === null) return { summaries: [], next: null };
-    const options = { now: now().getTime(), budget: this.#budget, call };
+    const options = { now: now().getTime(), budget: this.#budget };
     const trust = await this.#keptOf(name.collection);
     const read = (some: SummariesWanted) =>
       slots(() =>
         trust === undefined
-          ? readSummaries(db, name, found.incarnation, some, options)
-          : readKeptSummaries(db, name, found.incarnation, some, { ...options, trust }),
+          ? readSummaries(call, name, found.incarnation, some, options)
+          : readKeptSummaries(call, name, found.incarnation, some, { ...options, trust }),
       );
     let part = await read(wanted);
     // To a user, an empty part means that there are no readings.

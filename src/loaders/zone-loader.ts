@@ -4,7 +4,7 @@ import { limitExceeded } from '../errors.js';
 import type { PartitionRange } from '../keys/keyspace.js';
 import type { Collection } from '../model/collection.js';
 import type { Zone } from '../model/marker.js';
-import type { Call, Database } from '../store/database.js';
+import type { Call } from '../store/database.js';
 import { readItem } from '../store/request/conditional-write.js';
 import { missing, readGeometry } from '../store/zone/zone-geometry.js';
 import { zoneFromItem, type ZoneEntry } from '../store/zone/zone-item.js';
@@ -17,7 +17,6 @@ const MOST_ANSWERED = 64 * 1024 * 1024;
 
 /** Reads zones for one request. */
 export class ZoneLoader {
-  readonly #db: Database;
   readonly #cache: GeometryCache;
   readonly #items: ItemLoader;
   readonly #call: Call;
@@ -26,8 +25,7 @@ export class ZoneLoader {
   readonly #geometries = new Map<string, Promise<LoadedGeometry>>();
   #answered = 0;
 
-  constructor(db: Database, cache: GeometryCache, items: ItemLoader, call: Call, slots: LimitFunction) {
-    this.#db = db;
+  constructor(call: Call, cache: GeometryCache, items: ItemLoader, slots: LimitFunction) {
     this.#cache = cache;
     this.#items = items;
     this.#call = call;
@@ -36,7 +34,7 @@ export class ZoneLoader {
 
   /** Zones by key, null for those that do not exist; those requested in one tick are read in one batch. */
   async load(collection: Collection, wanted: readonly string[]): Promise<(Zone | null)[]> {
-    const { keys } = this.#db;
+    const { keys } = this.#call.db;
     const scope = keys.scope(collection);
     const found = await Promise.all(wanted.map((key) => this.#items.load(keys.zone(scope, key))));
     return found.map((item) => (item && zoneFromItem(keys, item, collection.key)) ?? null);
@@ -45,13 +43,13 @@ export class ZoneLoader {
   /** The covers in a range of the geo index, read once; undefined if there are more than `most`. */
   entries(range: PartitionRange, most: number): Promise<ZoneEntry[] | undefined> {
     const name = `${range.pk}\n${range.from}\n${range.to}`;
-    const read = () => readZoneEntries(this.#db, range, most, this.#call);
+    const read = () => readZoneEntries(this.#call, range, most);
     return remembered(this.#entries, name, () => this.#slots(read));
   }
 
   /** Zones in key order, from one Query; `next` is the key after which there may be more. */
   inOrder(collection: Collection, from: { readonly after: string | undefined; readonly limit: number }) {
-    return queryZones(this.#db, collection, from, this.#call);
+    return queryZones(this.#call, collection, from);
   }
 
   /** A zone's geometry. Throws UNAVAILABLE if it is missing or damaged, or its store does not answer. */
@@ -76,7 +74,7 @@ export class ZoneLoader {
   /** Where the geometry of a zone is stored; null if it is in the zone's item. */
   geometrySource({ geometry: { object } }: Zone): string | null {
     if (object === undefined) return null;
-    const { objects } = this.#db.geometry;
+    const { objects } = this.#call.db.geometry;
     return objects === undefined ? object : `${objects.place}/${object}`;
   }
 
@@ -100,16 +98,16 @@ export class ZoneLoader {
       this.#call.meter.cacheHits++;
       return cached;
     }
-    const json = await this.#slots(() => readGeometry(this.#db.geometry, geometry));
+    const json = await this.#slots(() => readGeometry(this.#call.db.geometry, geometry));
     if (json) {
-      const loaded = new LoadedGeometry(json, geometry.sha256, this.#db.scheduler.takeTurn);
+      const loaded = new LoadedGeometry(json, geometry.sha256, this.#call.db.scheduler.takeTurn);
       geometries.set(geometry.sha256, loaded);
       return loaded;
     }
     // The zone's geometry was replaced after its item was read, and the former object no longer exists: use the new
     // one.
-    const { keys } = this.#db;
-    const found = await readItem(this.#db, keys.zone(zone.scope, zone.key), this.#call);
+    const { keys } = this.#call.db;
+    const found = await readItem(this.#call, keys.zone(zone.scope, zone.key));
     const now = found && zoneFromItem(keys, found, zone.collection);
     if (now === undefined || now.geometry.sha256 === geometry.sha256) throw missing(geometry);
     return this.#loadGeometry(now);

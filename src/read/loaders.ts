@@ -20,8 +20,7 @@ import type { Grants } from '../model/grant.js';
 import type { Limits } from '../model/limits.js';
 import type { RecentCells } from '../pages/recent-cells.js';
 import type { Call, Database } from '../store/database.js';
-import { rangeRequest } from '../store/request/ranges.js';
-import { send } from '../store/request/send.js';
+import { queryResponse } from '../store/table/query-responses.js';
 import { IndexLoader } from './from-index/index-loader.js';
 import type { MarkerTexts } from './from-pages/marker-texts.js';
 import { PageLoader, type PageServices } from './from-pages/page-loader.js';
@@ -75,36 +74,28 @@ export class Loaders {
     const slots = pLimit(CONCURRENT_QUERIES);
     const ranges = new RangeLoader(
       async (range, limit, start) => {
-        const response = await send(db, 'query', rangeRequest(db, { ...range, limit }, start), call);
-        return { items: response.Items ?? [], next: response.LastEvaluatedKey };
+        const { Items: items = [], LastEvaluatedKey: next } = await queryResponse(call, { ...range, limit }, start);
+        return { items, next };
       },
       slots,
       db.scheduler,
       this.figures,
     );
     this.#ranges = ranges;
-    const recent = new RecentLoader({ db, cache: pageServices.recent, trust, sourceTrust, call });
+    const recent = new RecentLoader({ cache: pageServices.recent, trust, sourceTrust, call });
     this.recent = recent;
     const seen = new Map<string, Promise<RecentCells>>();
     // The same for all blocks, so that a request sees them at one time.
     const recentIn = (collection: Collection) => remembered(seen, collection.key, () => recent.cells(collection));
-    this.blocks = new BlockLoader({ db, cache: cellCache, call, ranges, recentIn });
-    this.collections = new CollectionLoader(db, collectionCache, call, grants);
+    this.blocks = new BlockLoader({ cache: cellCache, call, ranges, recentIn });
+    this.collections = new CollectionLoader(call, collectionCache, grants);
     this.index = new IndexLoader(db.keys, ranges);
-    this.markers = new MarkerLoader(db, call, slots, limits, now);
-    this.entities = new EntityLoader(db, this.collections, this.markers, call);
-    this.pages = new PageLoader({
-      db,
-      services: pageServices,
-      recent,
-      call,
-      ranges,
-      slots,
-      blocks: this.blocks,
-    });
-    this.places = new PlaceLoader(db, call, recentIn);
-    this.summaries = new SummaryLoader({ db, call, slots, limits, now, trust, markers: this.markers });
-    this.zones = new ZoneLoader(db, geometryCache, this.collections.lagging, call, slots);
+    this.markers = new MarkerLoader(call, slots, limits, now);
+    this.entities = new EntityLoader(call, this.collections, this.markers);
+    this.pages = new PageLoader({ services: pageServices, recent, call, ranges, slots, blocks: this.blocks });
+    this.places = new PlaceLoader(call, recentIn);
+    this.summaries = new SummaryLoader({ call, slots, limits, now, trust, markers: this.markers });
+    this.zones = new ZoneLoader(call, geometryCache, this.collections.lagging, slots);
   }
 
   /** Drops the markers that were read: those of a long search may not fit into memory. */

@@ -68,7 +68,7 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
     if (last === undefined) return records;
     await applied(shard, last);
     const contended = [...new Set(records.flatMap(({ contentions = [] }) => contentions.map(({ key }) => key)))];
-    const winners = await readWinners(database, scope, contended, newCall(signal), { consistent: true });
+    const winners = await readWinners(newCall(database, signal), scope, contended, { consistent: true });
     const images = new Map(contended.map((key, at) => [key, winners[at]?.ranking.best[0]?.image]));
     const recordOf = (record: StreamRecord, key: string): StreamRecord => {
       const after = (JSON.parse(images.get(key) ?? 'null') as WireImage | null) ?? undefined;
@@ -81,7 +81,7 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
     async readItems(after) {
       const begun = await filled();
       const begin = after?.sk ?? PARTITIONS[0] ?? '';
-      const pages = await pagesFrom(database, { scope, ...begun }, begin, PAGES_A_RESPONSE, newCall(signal));
+      const pages = await pagesFrom(newCall(database, signal), { scope, ...begun }, begin, PAGES_A_RESPONSE);
       // Pages are deleted once others have replaced them.
       const { name } = await filled();
       if (name !== begun.name) throw new StreamReplaced(begun.name, name);

@@ -19,7 +19,7 @@ export function openSearchTables(database: Database, consumer: string): SearchTa
         Limit: ITEMS_AT_A_TIME,
         ...(after === null ? {} : { ExclusiveStartKey: { pk: { S: after.pk }, sk: { S: after.sk } } }),
       };
-      const { Items = [], LastEvaluatedKey: last } = await send(database, 'wireScan', request, newCall());
+      const { Items = [], LastEvaluatedKey: last } = await send(newCall(database), 'wireScan', request);
       return {
         items: Items.map(itemOfImage),
         next: last ? { pk: String(last['pk']?.S), sk: String(last['sk']?.S) } : null,
@@ -27,10 +27,9 @@ export function openSearchTables(database: Database, consumer: string): SearchTa
     },
     async listCollections() {
       const found: Collection[] = [];
-      for await (const some of everyCollection(database, 'in use', newCall(), { consistent: true }))
-        found.push(...some);
+      for await (const some of everyCollection(newCall(database), 'in use', { consistent: true })) found.push(...some);
       return found;
     },
-    consumed: () => loadStreamState(database, consumer, newCall()),
+    consumed: () => loadStreamState(newCall(database), consumer),
   };
 }

@@ -88,7 +88,7 @@ export async function findOccupied(
     until,
     signal,
   );
-  return occupiedPrefixes(database, collection, newCall(signal), recent);
+  return occupiedPrefixes(newCall(database, signal), collection, recent);
 }
 
 /** Derived data that another process updates: this one does not know whether they are up to date. */
@@ -127,7 +127,7 @@ export async function storedReport(
   database: Database,
   ends: readonly Followed[] = [],
 ): Promise<ConsumerReport | undefined> {
-  const state = await loadStreamState(database, CONSUMER, newCall(), { consistent: false });
+  const state = await loadStreamState(newCall(database), CONSUMER, { consistent: false });
   if (state?.layout !== DERIVED_FORMAT) return undefined;
   return { ...reportOf(state), endAt: reachedBy(state, ends), gap: state.gap };
 }

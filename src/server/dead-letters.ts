@@ -13,6 +13,6 @@ export async function listDeadLetters(
 ): Promise<DeadLetters & { readonly total: number }> {
   await checkTables(database);
   const consumer = of === 'derived' ? CONSUMER : IN_USE;
-  const found = await readDeadLetters(database, consumer, page, newCall(signal));
-  return { ...found, total: await countDeadLetters(database, consumer, newCall(signal)) };
+  const found = await readDeadLetters(newCall(database, signal), consumer, page);
+  return { ...found, total: await countDeadLetters(newCall(database, signal), consumer) };
 }

@@ -98,7 +98,7 @@ export async function openDemo(
   async function loadZones(signal: AbortSignal): Promise<DemoPart> {
     const all = openCountries();
     const collection = await countries.create();
-    const options = { database, collection, now: () => new Date(database.clock.wall()), call: newCall(signal) };
+    const options = { collection, now: () => new Date(database.clock.wall()), call: newCall(database, signal) };
     return { count: all.length, loaded: await loadCountries(options, all) };
   }
 

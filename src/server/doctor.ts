@@ -93,7 +93,7 @@ async function tryOperations({ database }: Backend, of: keyof Tables, writes: bo
   const table = database.tables[of];
   const denied: string[] = [];
   const attempt = async <K extends keyof Operations>(operation: K, input: Operations[K]['input']) => {
-    await send(database, operation, input, newCall()).catch((error: unknown) => {
+    await send(newCall(database), operation, input).catch((error: unknown) => {
       if (isFailure(error, 'AccessDeniedException')) denied.push(operation);
       else if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
     });
@@ -177,7 +177,7 @@ async function examineDatabase(findings: Findings, config: Config, backend: Back
   });
   let state: StreamState | undefined;
   await findings.look('counts', async () => {
-    state = await loadStreamState(database, CONSUMER, newCall());
+    state = await loadStreamState(newCall(database), CONSUMER);
     return countsOutcome(state, database.clock.wall());
   });
   const { owner } = state ?? {};

@@ -132,18 +132,18 @@ export async function spreadHotPrefixes(
   log: Log,
 ): Promise<void> {
   const { keys } = database;
-  const call = newCall();
+  const call = newCall(database);
   for (const { index, key: pk, writeUnits } of hot) {
     if (writeUnits < threshold || (index !== 'geoA' && index !== 'geoB')) continue;
     const { entity, parts } = keys.namePartition(index, pk) ?? {};
     const { scope, prefix } = parts ?? {};
     if (entity !== 'marker' || typeof scope !== 'string' || typeof prefix !== 'string') continue;
-    const key = keys.style === 'readable' ? scope : await collectionOfCode(database, scope, call);
-    const [collection] = key === undefined ? [] : await getCollections(database, [key], call, { consistent: true });
+    const key = keys.style === 'readable' ? scope : await collectionOfCode(call, scope);
+    const [collection] = key === undefined ? [] : await getCollections(call, [key], { consistent: true });
     const isInUse = collection && `geo${collection.geoSlot}` === index && collection.layoutChange === undefined;
     if (!isInUse || spreadOf(collection, prefix) !== undefined) continue;
     try {
-      await beginSpread(database, collection.key, prefix, call);
+      await beginSpread(call, collection.key, prefix);
       log.info({ collection: collection.key, prefix, writeUnits: Math.round(writeUnits) }, 'Spreading a hot prefix');
     } catch (err) {
       log.warn({ err, collection: collection.key, prefix }, 'Cannot spread a hot prefix');

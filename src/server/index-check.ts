@@ -23,7 +23,7 @@ export async function checkIndex(command: IndexCommand): Promise<Drift> {
       alias: names.alias,
       keys: database.keys,
       tables: openSearchTables(database, CONSUMER),
-      itemsOf: (keys) => batchGet(database, database.tables.entities, keys, newCall(signal), { consistent: true }),
+      itemsOf: (keys) => batchGet(newCall(database, signal), database.tables.entities, keys, { consistent: true }),
       settle: async () => {
         await systemClock.sleep(FOLLOWS_WITHIN_MS, signal);
         await client.indices.refresh({ index: names.alias });
@@ -58,7 +58,7 @@ export async function replayRefusals(
     for await (const refusals of refusalsIn(database, signal)) {
       left = [];
       const named = refusals.map(({ key }) => key);
-      const items = await batchGet(database, tables.entities, named, newCall(signal), { consistent: true });
+      const items = await batchGet(newCall(database, signal), tables.entities, named, { consistent: true });
       const changes = items.flatMap((item): SearchChange[] => {
         const document = item && documentOf(keys, item, rankBy);
         return document ? [{ type: 'put', document }] : [];

@@ -13,7 +13,7 @@ export async function oneQuery<T>(
   signal: AbortSignal,
   query: (map: MapContext) => Promise<T>,
 ): Promise<T> {
-  const work = new Work(limits, database.scheduler);
+  const work = new Work(limits, database);
   signal.addEventListener('abort', work.abandon, { once: true });
   try {
     const services = createServices(database, { cacheBytes: 0, limits, storedReport: () => storedReport(database) });

@@ -181,7 +181,7 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
       schema: graphql.schema,
       async context(request = { headers: {} }) {
         const access = await graphql.accessOf(credentialIn(headersOf(request)));
-        const work = new Work(services.limits, services.db.scheduler, undefined, 0, tracedByOthers());
+        const work = new Work(services.limits, services.db, undefined, 0, tracedByOthers());
         return createContext(services, work, access);
       },
       fetch,

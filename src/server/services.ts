@@ -139,7 +139,7 @@ export function createServices(
     },
     sourceLiveSince: () => Promise.resolve(undefined),
     sources: () => [],
-    sourceStatus: (scope, call) => sourceStatus(database, scope, call),
+    sourceStatus: (scope, call) => sourceStatus(call, scope),
     geometryCache: createGeometryCache({ maxBytes: part(CACHE_SHARES.geometries) }),
     collectionCache: createCollectionCache({ now }),
     consumerStatus,
@@ -203,7 +203,7 @@ export async function createHttpServer(
       return { ready: false, reasons, clock, stream: null, load, search, sources };
     }
     const ping = (signal: AbortSignal) =>
-      listCollections(services.db, { first: 1 }, newCall(signal)).catch((err: unknown) => {
+      listCollections(newCall(services.db, signal), { first: 1 }).catch((err: unknown) => {
         if (!(err instanceof CellportError)) log.error({ err }, 'DynamoDB cannot be read');
         throw err;
       });

@@ -16,7 +16,7 @@ async function runTransaction(database: Database, signal: AbortSignal): Promise<
     Key: { pk: 'nothing', sk: 'nothing' },
     ConditionExpression: 'attribute_not_exists(pk)',
   };
-  await send(database, 'transactWrite', { TransactItems: [{ ConditionCheck: nothing }] }, newCall(signal));
+  await send(newCall(database, signal), 'transactWrite', { TransactItems: [{ ConditionCheck: nothing }] });
 }
 
 /**

@@ -27,9 +27,9 @@ export function followDocuments(database: Database, mapDir: string | undefined, 
 
   async function look(): Promise<void> {
     lookedAt = systemClock.now();
-    const version = await documentsVersion(database, newCall());
+    const version = await documentsVersion(newCall(database));
     if (version === known?.version) return;
-    const listed = await listDocuments(database, newCall());
+    const listed = await listDocuments(newCall(database));
     const texts = listed.flatMap(({ hash, printedHash, text }) =>
       [hash, printedHash].map((each) => [each, text] as const),
     );

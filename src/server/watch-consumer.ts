@@ -26,7 +26,7 @@ export function consumerOfOthers(database: Database, ends: readonly Followed[]) 
       if (clock.now() - lookedAt < LOOK_EVERY_MS) return;
       lookedAt = clock.now();
       // What was read before stays true, only its age grows.
-      state = await loadStreamState(database, CONSUMER, newCall(signal), { consistent: false }).catch(() => state);
+      state = await loadStreamState(newCall(database, signal), CONSUMER, { consistent: false }).catch(() => state);
     },
     status(this: void): ConsumerStatus {
       const unknown = noConsumer().status();

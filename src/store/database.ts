@@ -49,8 +49,9 @@ export interface Database {
 /** Runs a command, perhaps more than once. */
 export type Patiently = <T>(command: () => Promise<T>) => Promise<T>;
 
-/** Passed along with every command of one piece of work: where its cost is counted, and when to stop. */
+/** Passed along with every command of one piece of work: where it is sent, where its cost is counted, and when to stop. */
 export interface Call {
+  readonly db: Database;
   readonly meter: Meter;
   readonly signal?: AbortSignal | undefined;
   /** Whether half of the time for it has passed; never if omitted. */
@@ -71,6 +72,6 @@ export interface Call {
 }
 
 /** A call with its own meter, for startup and background work. */
-export function newCall(signal?: AbortSignal): Call {
-  return { meter: newMeter(), signal };
+export function newCall(db: Database, signal?: AbortSignal): Call {
+  return { db, meter: newMeter(), signal };
 }

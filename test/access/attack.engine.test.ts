@@ -214,7 +214,7 @@ beforeAll(async () => {
       const collection = await testCollection(db, { key, name: key, ...KINDS[kind] }, NOW);
       for (let from = 0; from < list.length; from += 100) {
         const some = list.slice(from, from + 100);
-        expect((await createMarkers(db, collection, some, NOW, newCall())).failures).toEqual([]);
+        expect((await createMarkers(newCall(db), collection, some, NOW)).failures).toEqual([]);
       }
     }
   }

@@ -66,9 +66,9 @@ beforeAll(async () => {
   for (const key of ['guarded', 'others']) {
     const input = { key, name: key, mapProperties: ['fleet'], globalIds: true };
     const collection = await testCollection(db, input, now);
-    const { written } = await createMarkers(db, collection, markers, now, newCall());
+    const { written } = await createMarkers(newCall(db), collection, markers, now);
     globalId = written[1]?.marker.globalId ?? '';
-    await createZone(db, collection, { key: 'area', geometry: rectangle(9, 49, 12, 52) }, now, newCall());
+    await createZone(newCall(db), collection, { key: 'area', geometry: rectangle(9, 49, 12, 52) }, now);
   }
   await setRules(db, RULES);
   for (const role of roles) keys[role] = bearer(await createKey(db, { roles: [role] }));

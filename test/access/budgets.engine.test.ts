@@ -41,7 +41,7 @@ beforeAll(async () => {
       name: `park ${from + n}`,
       properties: { note: 'x'.repeat(500) },
     }));
-    await createMarkers(db, collection, markers, now, newCall());
+    await createMarkers(newCall(db), collection, markers, now);
   }
   server = await guardedServer(db, RULES, { CELLPORT_SEARCH_MB: '64', CELLPORT_DATA_DIR: folder });
   const admin = await keyOf('admin');

@@ -36,7 +36,7 @@ async function fill(key: string, mapProperties: readonly string[], markers: Para
   const now = new Date().toISOString();
   const collection = await testCollection(db, { key, name: key, mapProperties }, now);
   for (let from = 0; from < markers.length; from += 500) {
-    const { failures } = await createMarkers(db, collection, markers.slice(from, from + 500), now, newCall());
+    const { failures } = await createMarkers(newCall(db), collection, markers.slice(from, from + 500), now);
     expect(failures).toEqual([]);
   }
   await addAllPages(db, collection);

@@ -52,11 +52,11 @@ export async function createKey(db: Database, key: Partial<StoredKey> & Pick<Sto
     expiresAt: null,
     usedAt: null,
   };
-  await storeKey(db, { ...stored, ...key }, newCall());
+  await storeKey(newCall(db), { ...stored, ...key });
   return secret;
 }
 
-export const setRules = (db: Database, rules: object) => storeRules(db, JSON.stringify(rules), newCall());
+export const setRules = (db: Database, rules: object) => storeRules(newCall(db), JSON.stringify(rules));
 
 export interface Answer {
   readonly status: number;

@@ -43,7 +43,7 @@ beforeAll(async () => {
     position: { lng: 10, lat: 50 },
     properties: { fleet, margin: 7 },
   }));
-  await createMarkers(db, collection, markers, now, newCall());
+  await createMarkers(newCall(db), collection, markers, now);
   server = await guardedServer(db, RULES);
 });
 afterAll(() => server.close());
@@ -83,8 +83,8 @@ test('a WebSocket that does not close when its key is revoked executes nothing m
   expect(first).toBe('connection_ack');
   // It does not see that it is to close, and so does not answer.
   (socket as unknown as { readonly _socket: { pause(): void } })._socket.pause();
-  const stored = await storedKey(db, hashOfKey(key) ?? '', newCall());
-  if (stored) await removeKey(db, stored, newCall());
+  const stored = await storedKey(newCall(db), hashOfKey(key) ?? '');
+  if (stored) await removeKey(newCall(db), stored);
   const admin = bearer(await createKey(db, { roles: ['admin'] }));
   await vi.waitFor(async () => expect((await server.ask(CARS, {}, bearer(key))).status).toBe(401));
   await new Promise((resolve) => setTimeout(resolve, 500));

@@ -41,9 +41,9 @@ beforeAll(async () => {
     place: ['Town', n % 2 === 0 ? 'Canary' : 'Seen'],
     properties: { fleet: n % 2 === 0 ? 'south' : 'north', canary: 'canary' },
   }));
-  const { written } = await createMarkers(db, collection, markers, now, newCall());
+  const { written } = await createMarkers(newCall(db), collection, markers, now);
   globalId = written[0]?.marker.globalId ?? '';
-  await createZone(db, collection, { key: 'area', geometry: rectangle(9, 49, 12, 52) }, now, newCall());
+  await createZone(newCall(db), collection, { key: 'area', geometry: rectangle(9, 49, 12, 52) }, now);
   server = await guardedServer(db, RULES, { CELLPORT_SEARCH_MB: '64' });
   for (const role of Object.keys(RULES.roles) as Role[]) {
     headers[role] = bearer(await createKey(db, { roles: [role], variables: { fleet: 'north' } }));

@@ -306,7 +306,7 @@ test('the size of a collection that a release before has counted is not known, w
   const UpdateExpression = 'REMOVE #bytes, measured';
   const names = { '#bytes': 'bytes' };
   const update = { TableName: db.tables.derived, Key, UpdateExpression, ExpressionAttributeNames: names };
-  await send(db, 'update', update, newCall());
+  await send(newCall(db), 'update', update);
   const other = await guardedServer(db, RULES);
   try {
     const heavy = old.on(await keyOf('heavy'), other);

@@ -37,7 +37,7 @@ beforeAll(async () => {
       place: ['Town', n % 2 === 0 ? 'Even' : 'Odd'],
       properties: { fleet: n % 3 === 0 ? 'north' : 'south', margin: n },
     }));
-    await createMarkers(db, collection, markers, now, newCall());
+    await createMarkers(newCall(db), collection, markers, now);
   }
   server = await guardedServer(db, RULES);
   north = bearer(await createKey(db, { roles: ['driver'], variables: { fleet: 'north' } }));

@@ -76,7 +76,7 @@ beforeAll(async () => {
       category: 'thing',
       properties: { fleet: n % 4 === 0 ? 'north' : 'south', margin: `margin${n % 3}`, note: `note${n % 2}` },
     }));
-    expect((await createMarkers(db, collection, markers, now, newCall())).failures).toEqual([]);
+    expect((await createMarkers(newCall(db), collection, markers, now)).failures).toEqual([]);
   }
   const ranked = await testCollection(db, { key: 'ranked', name: 'Ranked', rankBy: 'profit' }, now);
   const byProfit = Array.from({ length: 12 }, (_, n) => ({
@@ -85,7 +85,7 @@ beforeAll(async () => {
     name: 'Kiln',
     properties: { profit: profitOf('abcdefghijkl'.charAt(n)) },
   }));
-  await createMarkers(db, ranked, byProfit, now, newCall());
+  await createMarkers(newCall(db), ranked, byProfit, now);
   server = await guardedServer(db, RULES, {
     CELLPORT_SEARCH_MB: '64',
     CELLPORT_DATA_DIR: folder,

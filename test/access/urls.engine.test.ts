@@ -78,7 +78,7 @@ beforeAll(async () => {
   for (const [key, list] of Object.entries(CONTENTS)) {
     const made = { key, name: 'Name', mapProperties: ['speed', 'fleet', 'margin'] };
     const collection = await testCollection(db, made, now);
-    expect((await createMarkers(db, collection, list, now, newCall())).failures).toEqual([]);
+    expect((await createMarkers(newCall(db), collection, list, now)).failures).toEqual([]);
   }
   server = await guardedServer(db, RULES, { CELLPORT_ALLOWED_ORIGINS: `https://other.example,${ORIGIN}` });
   const admin = bearer(await createKey(db, { roles: ['admin'] }));

@@ -74,8 +74,8 @@ test('a key that is revoked ends its streams on every server, and no others', as
   const other = await createKey(db, { roles: ['reader'] });
   const ended = await streams(bearer(key));
   const kept = await streams({ 'x-api-key': other });
-  const stored = await storedKey(db, hashOfKey(key) ?? '', newCall());
-  if (stored) await removeKey(db, stored, newCall());
+  const stored = await storedKey(newCall(db), hashOfKey(key) ?? '');
+  if (stored) await removeKey(newCall(db), stored);
   expect(await ended()).toEqual({ sockets: both(4403), events: both('FORBIDDEN') });
   expect((await servers[0]?.ask('{ __typename }', {}, bearer(key)))?.status).toBe(401);
   const still = await Promise.race([kept(), new Promise((resolve) => setTimeout(resolve, 500, 'open'))]);
@@ -89,7 +89,7 @@ test('a token that expires ends its streams, as one whose subject is revoked doe
     await token({ sub: 'bob', roles: ['reader'] }),
   ];
   const [expired, revoked] = [await streams(bearer(brief)), await streams(bearer(long))];
-  await revokeSubject(db, 'bob', Date.now() + 2_000, newCall());
+  await revokeSubject(newCall(db), 'bob', Date.now() + 2_000);
   expect(await revoked()).toEqual({ sockets: both(4403), events: both('FORBIDDEN') });
   expect(await expired()).toEqual({ sockets: both(4401), events: both('UNAUTHENTICATED') });
 });

@@ -7,6 +7,7 @@ import { fromCollection } from '../../src/cli/advise/from-collection.js';
 import { encode } from '../../src/geo/geohash.js';
 import { openCities } from '../../src/ingest/markers/cities.js';
 import { isInvalid } from '../../src/ingest/read/row.js';
+import { newCall } from '../../src/store/database.js';
 import { makeCollection, type Made } from '../map/fixture.js';
 import { recordCalls } from '../support/record-calls.js';
 import { inTurn, runsAll } from '../support/rounds.js';
@@ -88,7 +89,7 @@ describe('cellport advise', () => {
         cities.flatMap(({ position }) => [0, 1, 2, 3, 4].map((length) => encode(position, length))),
       );
       calls.reset();
-      const { distribution, sample } = await fromCollection(database, 'towns', new AbortController().signal);
+      const { distribution, sample } = await fromCollection(newCall(database), 'towns');
       expect(distribution.markers).toBe(MARKERS);
       for (let length = 0; length <= 5; length += 1)
         expect(distribution.hottest(length).share).toBeCloseTo(hottestShare(length), 10);

@@ -23,7 +23,7 @@ test('cellport dead-letters counts and lists what OpenSearch rejected, page by p
     item: '{"pk":"p","sk":"s"}',
     event: 'INSERT',
   };
-  await putDeadLetters(db, 'cells', [letter], newCall());
+  await putDeadLetters(newCall(db), 'cells', [letter]);
 
   const lines: string[] = [];
   const rests: string[] = [];

@@ -26,7 +26,7 @@ beforeAll(async () => {
       position: { lng, lat: 1 },
       properties: { size: 1 },
     }));
-    await createMarkers(db, collection, markers, NOW, newCall());
+    await createMarkers(newCall(db), collection, markers, NOW);
   }
   const cells = startConsumer({ database: db, streams }, silentLog);
   await cells.caughtUp(new AbortController().signal);
@@ -85,7 +85,7 @@ describe('cellport delete', () => {
   test('says how many markers it would delete, and deletes nothing without --yes where it cannot ask', async () => {
     const { code, output } = await cli('delete', 'parks');
     expect([code, output]).toEqual([2, expect.stringMatching(/pass --yes to delete collection parks with 3 markers/)]);
-    expect(await getCollections(db, ['parks'], newCall())).toMatchObject([{ key: 'parks' }]);
+    expect(await getCollections(newCall(db), ['parks'])).toMatchObject([{ key: 'parks' }]);
   });
 
   test('deletes a collection, of which others show nothing any more', async () => {
@@ -94,7 +94,7 @@ describe('cellport delete', () => {
       0,
       expect.stringMatching(/^collection parks with 3 markers deleted\n.*its key is taken/),
     ]);
-    expect(await getCollections(db, ['parks'], newCall(), { consistent: true })).toEqual([null]);
+    expect(await getCollections(newCall(db), ['parks'], { consistent: true })).toEqual([null]);
     const again = await cli('delete', 'parks', '--yes');
     expect([again.code, again.output]).toEqual([1, expect.stringContaining('there is no collection parks')]);
     const json = await cli('delete', 'shops', '--yes', '--json');

@@ -71,7 +71,7 @@ const propertiesOf = (index: number): Json => ({
 let server: LiveServer;
 beforeAll(async () => {
   server = await startServer(database);
-  const places = await createCollection(database, { key: 'places', name: 'Places', prefixLength: 0 }, NOW, newCall());
+  const places = await createCollection(newCall(database), { key: 'places', name: 'Places', prefixLength: 0 }, NOW);
   const items = Array.from({ length: 500 }, (_, index) =>
     newMarkerItem(
       database,
@@ -85,8 +85,8 @@ beforeAll(async () => {
       NOW,
     ),
   );
-  await putMarkersInBulk(database, items, newCall());
-  await createCollection(database, { key: 'none', name: 'None', prefixLength: 0 }, NOW, newCall());
+  await putMarkersInBulk(newCall(database), items);
+  await createCollection(newCall(database), { key: 'none', name: 'None', prefixLength: 0 }, NOW);
 });
 afterAll(() => server.close());
 

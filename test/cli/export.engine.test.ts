@@ -34,7 +34,7 @@ beforeAll(async () => {
       NOW,
     ),
   );
-  await putMarkersInBulk(database, items, newCall());
+  await putMarkersInBulk(newCall(database), items);
 });
 
 const settings = (at = endpoint) => ({
@@ -107,7 +107,7 @@ describe('cellport export', () => {
     const items = Array.from({ length: 40 }, (_, index) =>
       newMarkerItem(database, spread, { key: `k${index}`, position: { lng: index * 4, lat: index } }, NOW),
     );
-    await putMarkersInBulk(database, items, newCall());
+    await putMarkersInBulk(newCall(database), items);
     const path = join(folder, 'spread.ndjson');
     expect(await outcome('export', '--collection', 'spread', '--out', path)).toMatchObject({ code: 0 });
     const keys = (await readFile(path, 'utf8'))
@@ -121,7 +121,7 @@ describe('cellport export', () => {
   test('if the cells are exact, queries only partitions with markers, including those that the cells lack', async () => {
     const thin = await testCollection(database, { key: 'thin', name: 'Thin', prefixLength: 1, writeShards: 3 }, NOW);
     const put = (key: string, lng: number) =>
-      createMarker(database, thin, { key, position: { lng, lat: 10 } }, NOW, newCall());
+      createMarker(newCall(database), thin, { key, position: { lng, lat: 10 } }, NOW);
     const backend = { database, streams: createStreamsClient(engine()) };
     const { signal } = new AbortController();
     await put('a', 10);
@@ -130,21 +130,21 @@ describe('cellport export', () => {
     await cells.caughtUp(signal);
     await cells.stop();
     await put('c', -90);
-    await deleteMarker(database, { collection: thin, key: 'b' }, { now: NOW }, newCall());
+    await deleteMarker(newCall(database), { collection: thin, key: 'b' }, { now: NOW });
     const prefixes = await findOccupied(backend, thin, signal);
     expect(prefixes?.total).toBe(3);
     calls.reset();
     const found: string[] = [];
-    for await (const markers of readMarkers({ database, collection: thin, call: newCall(), prefixes })) {
+    for await (const markers of readMarkers({ collection: thin, call: newCall(database), prefixes })) {
       found.push(...markers.map(({ key }) => key));
     }
     expect(found.toSorted()).toEqual(['a', 'c']);
     expect(calls.count('Query')).toBe(9);
 
-    const state = await loadStreamState(database, 'cells', newCall());
+    const state = await loadStreamState(newCall(database), 'cells');
     if (state === undefined) throw new Error('the consumer has stored its state');
     const gap = { since: NOW, reason: 'a test' };
-    await putStreamState(database, 'cells', { ...state, version: state.version + 1, gap }, newCall());
+    await putStreamState(newCall(database), 'cells', { ...state, version: state.version + 1, gap });
     expect(await findOccupied(backend, thin, signal)).toBeUndefined();
     const path = join(folder, 'thin.geojson');
     await outcome('export', '--collection', 'thin', '--out', path);

@@ -37,10 +37,10 @@ const table = (name: string, from: number, to: number) => file(name, `key,lat,ln
 
 /** The keys that markers of a collection still have, of those from `k0`. */
 async function keysOf(collection: string, most = 60): Promise<string[]> {
-  const [found] = await getCollections(database, [collection], newCall());
+  const [found] = await getCollections(newCall(database), [collection]);
   const keys = Array.from({ length: most }, (_, at) => `k${at}`);
   const references = keys.map((key) => ({ collection: found as Collection, key }));
-  const markers = await getMarkers(database, references, newCall(), { consistent: true });
+  const markers = await getMarkers(newCall(database), references, { consistent: true });
   return markers.flatMap((marker) => (marker === null ? [] : [marker.key]));
 }
 const keys = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `k${from + at}`);
@@ -104,9 +104,9 @@ describe('import --prune', () => {
     const { url, stalled, close } = await startStallingProxy((asked) => asked === 'DeleteItem' && (deletes += 1) > 5);
     const run = runCli(['import', path, '-c', 'stopped', '--prune'], settings(url));
     await stalled;
-    const [collection] = await getCollections(database, ['stopped'], newCall());
+    const [collection] = await getCollections(newCall(database), ['stopped']);
     const later = { key: 'k50', position: { lng: 1, lat: 2 } };
-    await createMarker(database, collection as Collection, later, '2099-01-01T00:00:00.000Z', newCall());
+    await createMarker(newCall(database), collection as Collection, later, '2099-01-01T00:00:00.000Z');
     run.child.kill('SIGINT');
     expect(await run.ended).toBe(1);
     await close();
@@ -160,7 +160,7 @@ test('a map property that no row of a new collection has is named; without a ter
   const created = await cellport('import', path, '-c', 'sized', '--map-properties', 'size', 'pirce');
   expect(created.output).toContain('warning: none of 1 markers has pirce\n');
   expect(created.code).toBe(0);
-  const [collection] = await getCollections(database, ['sized'], newCall());
+  const [collection] = await getCollections(newCall(database), ['sized']);
   expect(collection?.mapProperties).toEqual(['size', 'pirce']);
 });
 
@@ -193,9 +193,9 @@ describe('export', () => {
     'to a terminal shows control characters, to a pipe writes them',
     async () => {
       await testCollection(database, { key: 'colors', name: 'C' }, '2026-01-01T00:00:00.000Z');
-      const [collection] = await getCollections(database, ['colors'], newCall());
+      const [collection] = await getCollections(newCall(database), ['colors']);
       const marker = { key: 'a', position: { lng: 1, lat: 2 }, name: '\x1b[31mred\x9b' };
-      await createMarker(database, collection as Collection, marker, '2026-01-01T00:00:00.000Z', newCall());
+      await createMarker(newCall(database), collection as Collection, marker, '2026-01-01T00:00:00.000Z');
       const command = `${process.execPath} ${join(inject('compiled'), 'src/cli/main.js')} export -c colors --format csv`;
       const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings() };
       const shown = spawnSync('script', ['-qec', command, '/dev/null'], { env, encoding: 'utf8' });

@@ -41,9 +41,9 @@ async function file(name: string, content: string): Promise<string> {
 }
 
 async function markersOf(key: string, keys: readonly string[]) {
-  const [collection] = await getCollections(database, [key], newCall());
+  const [collection] = await getCollections(newCall(database), [key]);
   const references = keys.map((each) => ({ collection: collection as Collection, key: each }));
-  return { collection, markers: await getMarkers(database, references, newCall(), { consistent: true }) };
+  return { collection, markers: await getMarkers(newCall(database), references, { consistent: true }) };
 }
 
 const good = libraryItems({ length: 3, order: 'latitude first' });
@@ -134,7 +134,7 @@ test('an import of a table that was interrupted resumes, whatever the size of pa
   async function load(most = Infinity) {
     const stop = new AbortController();
     let [pages, resumed] = [0, 0];
-    const job = { database: paged, table, mapping, folder: join(folder, 'imports'), call: newCall() };
+    const job = { table, mapping, folder: join(folder, 'imports'), call: newCall(paged) };
     const { rows, identity } = await openTable({ ...job, onPage: () => (pages += 1) });
     expect(pages).toBeGreaterThan(good.length / 50);
     const loaded = await loadMarkers({

@@ -141,11 +141,11 @@ const keysOf = (markers: readonly Marker[]) => markers.map(({ id }) => id.split(
 let mcp: Connected;
 beforeAll(async () => {
   const now = new Date().toISOString();
-  const call = newCall();
+  const call = newCall(db);
   for (const [key, markers] of Object.entries({ shops, vaults })) {
-    const collection = await createCollection(db, { key, name: `All ${key}`, mapProperties: ['kind'] }, now, call);
+    const collection = await createCollection(call, { key, name: `All ${key}`, mapProperties: ['kind'] }, now);
     for (let from = 0; from < markers.length; from += 100) {
-      const { failures } = await createMarkers(db, collection, markers.slice(from, from + 100), now, call);
+      const { failures } = await createMarkers(call, collection, markers.slice(from, from + 100), now);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
     }
   }

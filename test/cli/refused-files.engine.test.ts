@@ -56,7 +56,7 @@ test.each([
   const path = await file(`${key}.csv`, text);
   const { code, output } = await cellport('import', path, '-c', key, ...options);
   expect([output, code]).toEqual([expect.not.stringContaining('(created)'), 2]);
-  expect(await getCollections(database, [key], newCall())).toEqual([null]);
+  expect(await getCollections(newCall(database), [key])).toEqual([null]);
 });
 
 test('a valid row is imported although a rejected row before it has the same key', async () => {

@@ -39,7 +39,7 @@ describe('cellport search', () => {
     const collection = await testCollection(db, { key: 'cities', name: 'Cities' }, NOW);
     for (const [name, [lng = 0, lat = 0]] of Object.entries(CITIES)) {
       const input = { key: name, name, category: 'city', position: { lng, lat }, properties: {} };
-      await createMarker(db, collection, input, NOW, newCall());
+      await createMarker(newCall(db), collection, input, NOW);
     }
     const streams = createStreamsClient(engine());
     const config = { searchBytes: 2 ** 26, dataDir: folder, tables: db.tables };
@@ -64,7 +64,7 @@ describe('cellport search', () => {
     // The index of a stopped server still finds items of the table.
     await search?.stop();
     streams.destroy();
-    await deleteMarker(db, { collection, key: 'Potsdam' }, { now: NOW }, newCall());
+    await deleteMarker(newCall(db), { collection, key: 'Potsdam' }, { now: NOW });
     expect(await names('pots')).toEqual([]);
     expect(await names('pozn')).toEqual(['Poznań']);
   });

@@ -54,8 +54,8 @@ test('an event stream goes on under other rules, and ends with the code when its
   const reader = [...RULES.roles.reader, { collections: ['x'], may: ['read'] }];
   await setRules(db, { ...RULES, roles: { ...RULES.roles, reader } });
   await expect.poll(async () => (await next(stream)) && asked, { timeout: 10_000 }).toBe(2);
-  const stored = await storedKey(db, hashOfKey(key) ?? '', newCall());
-  if (stored) await removeKey(db, stored, newCall());
+  const stored = await storedKey(newCall(db), hashOfKey(key) ?? '');
+  if (stored) await removeKey(newCall(db), stored);
   const end = async () => {
     for await (const _ of stream);
   };

@@ -276,7 +276,7 @@ describe('live changes', () => {
   const here = { west: 16, south: 52, east: 17, north: 53 };
   const cars = testCollection(liveDb, { key: 'cars', name: 'Cars' }, NOW);
   const create = async (key: string, lng: number, lat: number) =>
-    createMarker(liveDb, await cars, { key, position: { lng, lat } }, NOW, newCall());
+    createMarker(newCall(liveDb), await cars, { key, position: { lng, lat } }, NOW);
   const follow = (options: Partial<ViewportOptions> = {}) => {
     vi.stubGlobal('WebSocket', WebSocket);
     return open({ url: `${liveServer.url}/graphql`, collection: 'cars', live: true, ...options });

@@ -76,7 +76,7 @@ async function fill(db: Database, server: LiveServer, index: SearchEngine): Prom
       properties: { size: at },
       place: ['Berlin', `P${at % 3}`],
     };
-    markers.push((await createMarker(db, parks, input, now, newCall())).marker);
+    markers.push((await createMarker(newCall(db), parks, input, now)).marker);
   }
   await fillCells(db, parks, markers);
   const scope = db.keys.scope(parks);

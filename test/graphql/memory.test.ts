@@ -54,7 +54,7 @@ describe.each(variants(Object.entries(GREATEST)))('%s', (_, text) => {
       for (let run = 0; run < 3; run++) {
         const context = createContext(
           services,
-          new Work(DEFAULT_LIMITS, services.db.scheduler, { cost: false, reads: false }),
+          new Work(DEFAULT_LIMITS, services.db, { cost: false, reads: false }),
           undefined,
         );
         for (const { compiled } of all) await compiled?.run(context, {});

@@ -110,7 +110,7 @@ beforeAll(async () => {
       [east, 10],
     ];
     const geometry = { type: 'Polygon', coordinates: [ring] };
-    await createZone(database, last, { key: `zone-${String(index).padStart(5, '0')}`, geometry }, NOW, newCall());
+    await createZone(newCall(database), last, { key: `zone-${String(index).padStart(5, '0')}`, geometry }, NOW);
   }
 });
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const markers = [];
   for (let index = 0; index < 5; index++) {
     const input = { key: `p${index}`, position: { lng: 10 + index / 100, lat: 50 } };
-    markers.push((await createMarker(db, parks, input, now, newCall())).marker);
+    markers.push((await createMarker(newCall(db), parks, input, now)).marker);
   }
   await fillCells(db, parks, markers);
 });

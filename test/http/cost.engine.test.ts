@@ -48,7 +48,7 @@ beforeAll(async () => {
     position: place(index),
     properties: index % 10 === 0 ? { note: 'x'.repeat(300) } : { index },
   }));
-  await createMarkers(db, collection, inputs, now, newCall());
+  await createMarkers(newCall(db), collection, inputs, now);
   await fillCells(db, collection, inputs);
   db.client.middlewareStack.add(
     (next, context) => async (args) => {

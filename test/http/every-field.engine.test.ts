@@ -269,7 +269,7 @@ describe.each(variants(['readable', 'compact'] as const))('with %s keys', async 
       failures: [],
     });
     expect(created.data.upsertMarkers).toEqual({ created: 0, updated: 0, unchanged: others.length, failures: [] });
-    const [stored] = await getCollections(db, [key], newCall());
+    const [stored] = await getCollections(newCall(db), [key]);
     await fillCells(db, stored!, PLACES);
     await addAllPages(db, stored!);
     const mitte = [placeParent(['Berlin', 'Mitte']), new Map([['', { count: 1, sumLng: 0, sumLat: 0 }]])] as const;

@@ -46,16 +46,11 @@ test.each([
   expect(await ready(server.url)).toEqual({ status: 200, reasons: [] });
 
   const put = () =>
-    send(
-      db,
-      'transactWrite',
-      {
-        TransactItems: [
-          { Put: { TableName: db.tables.entities, Item: markerItem(db, 'parks', operation, Math.random(), 2) } },
-        ],
-      },
-      newCall(),
-    );
+    send(newCall(db), 'transactWrite', {
+      TransactItems: [
+        { Put: { TableName: db.tables.entities, Item: markerItem(db, 'parks', operation, Math.random(), 2) } },
+      ],
+    });
   failing = true;
   await put();
   await vi.waitFor(() => expect(consumer.status().failingWrites).not.toBeNull(), { timeout: 60_000 });
@@ -99,23 +94,22 @@ test('while there is a fault, writes of every kind are refused with it before th
   const item = markerItem(db, 'parks', 'guarded', 1, 2);
   const Key = { pk: item['pk'], sk: item['sk'] };
   const write = {
-    put: () => send(guarded, 'put', { TableName, Item: item }, newCall()),
-    update: () => send(guarded, 'update', { TableName, Key, UpdateExpression: 'SET a = pk' }, newCall()),
-    batch: () => putInBulk(guarded, TableName, [item], newCall(), { patient: false }),
-    transaction: () =>
-      send(guarded, 'transactWrite', { TransactItems: [{ Put: { TableName, Item: item } }] }, newCall()),
-    delete: () => send(guarded, 'delete', { TableName, Key }, newCall()),
+    put: () => send(newCall(guarded), 'put', { TableName, Item: item }),
+    update: () => send(newCall(guarded), 'update', { TableName, Key, UpdateExpression: 'SET a = pk' }),
+    batch: () => putInBulk(newCall(guarded), TableName, [item], { patient: false }),
+    transaction: () => send(newCall(guarded), 'transactWrite', { TransactItems: [{ Put: { TableName, Item: item } }] }),
+    delete: () => send(newCall(guarded), 'delete', { TableName, Key }),
   };
   await write.put();
   fault = 'the disk is full';
   for (const work of Object.values(write).slice(0, 4))
     await expect(work()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(fault) });
-  const deleting = deleteReadItems(guarded, [item], newCall());
+  const deleting = deleteReadItems(newCall(guarded), [item]);
   await expect(write.delete()).rejects.toThrow(fault);
-  expect((await send(guarded, 'get', { TableName, Key }, newCall())).Item).toMatchObject(Key);
+  expect((await send(newCall(guarded), 'get', { TableName, Key })).Item).toMatchObject(Key);
   fault = undefined;
   await deleting;
-  expect((await send(guarded, 'get', { TableName, Key }, newCall())).Item).toBeUndefined();
+  expect((await send(newCall(guarded), 'get', { TableName, Key })).Item).toBeUndefined();
   guarded.client.destroy();
 });
 
@@ -135,7 +129,7 @@ test('a write that fails after the disk was filled says that, too', async () => 
     { step: 'finalizeRequest', priority: 'low' },
   );
   const item = markerItem(db, 'parks', 'filled', 1, 2);
-  await expect(send(filled, 'put', { TableName: db.tables.entities, Item: item }, newCall())).rejects.toMatchObject({
+  await expect(send(newCall(filled), 'put', { TableName: db.tables.entities, Item: item })).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     message: expect.stringMatching(/the disk is full/),
   });

@@ -17,7 +17,7 @@ test.each([compiling, interpreting])(
     const server = await startServer(db, { executor });
     afterAll(() => server.close());
     const item = newMarkerItem(db, parks, { key: 'big', position: { lng: 50, lat: 50 }, properties: { a: 1 } }, NOW);
-    await send(db, 'put', { TableName: db.tables.entities, Item: { ...item, m: { a: 2n ** 53n + 1n } } }, newCall());
+    await send(newCall(db), 'put', { TableName: db.tables.entities, Item: { ...item, m: { a: 2n ** 53n + 1n } } });
     const bounds = '{west: 49, south: 49, east: 51, north: 51}';
     const { data } = await server.ask(
       `{ marker(id: "marker::parks::big") { properties geojson }

@@ -126,7 +126,7 @@ describe.each(STORES)('zones whose geometry is stored in %s', async (_, open) =>
     const kept = [...before, await newName(before)];
     const orphan = kept.at(-1)?.replace(/[^/]*$/, 'orphan.json.gz') ?? '';
     await objects.put(orphan, Buffer.from('x'));
-    expect(await sweepObjects(db, objects, new Date(Date.now() + 60_000), newCall())).toEqual({
+    expect(await sweepObjects(newCall(db), objects, new Date(Date.now() + 60_000))).toEqual({
       objects: kept.length + 1,
       removed: 1,
     });

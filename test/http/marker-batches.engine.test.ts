@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { newCall } from '../../src/store/database.js';
-import { rangeRequest } from '../../src/store/request/ranges.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { injectFaults } from '../support/faults.js';
 import { testPages } from '../support/page-services.js';
@@ -145,7 +144,7 @@ describe('deleteMarkers', () => {
     });
     // Two markers, the reading and the reminder to remove it, which is written and deleted.
     expect(extensions).toMatchObject({ cost: { writes: 5 } });
-    expect(await queryAll(db, rangeRequest(db, { index: 'entities', pk: 'marker::parks::a' }), newCall())).toEqual([]);
+    expect(await queryAll(newCall(db), { index: 'entities', pk: 'marker::parks::a' })).toEqual([]);
     expect((await server.ask(DELETE, { ids })).data.deleteMarkers.deleted).toBe(0);
   });
 

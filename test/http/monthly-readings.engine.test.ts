@@ -21,8 +21,8 @@ let server: LiveServer;
 beforeAll(async () => {
   const input = { key: 'sensors', name: 'Sensors', readingsTable: 'MONTHLY', readingsTtlDays: 400 } as const;
   const collection = await testCollection(db, input, at(now));
-  await createMarker(db, collection, { key: 'one', position: { lng: 1, lat: 2 } }, at(now), newCall());
-  await createMarker(db, collection, { key: 'two', position: { lng: 3, lat: 4 } }, at(now), newCall());
+  await createMarker(newCall(db), collection, { key: 'one', position: { lng: 1, lat: 2 } }, at(now));
+  await createMarker(newCall(db), collection, { key: 'two', position: { lng: 3, lat: 4 } }, at(now));
   // Tables that exist when the stream is first read are followed from then on.
   await untilRead(db);
   server = await startServer(db, { live: heard.hub, now: () => new Date() });

@@ -31,10 +31,10 @@ beforeAll(async () => {
     key: `s${index}`,
     position: { lng: 10 + index, lat: 50 },
   }));
-  await createMarkers(db, collection, markers, NOW.toISOString(), newCall());
+  await createMarkers(newCall(db), collection, markers, NOW.toISOString());
   await fillCells(db, collection, markers);
   const readings = Array.from({ length: READINGS }, (_, ms) => ({ at: at(ms), values: { n: ms } }));
-  for (const { key } of markers) await recordReadings(db, { collection, key }, readings, NOW, newCall());
+  for (const { key } of markers) await recordReadings(newCall(db), { collection, key }, readings, NOW);
 });
 afterAll(() => Promise.all([server.close(), compiled.close()]));
 beforeEach(() => sent.reset());
@@ -237,11 +237,11 @@ describe('summaries of readings', () => {
 
   test('are not empty while readings that have the value may follow, and say why they are short', async () => {
     const collection = await testCollection(db, { key: 'rare', name: 'Rare' }, NOW.toISOString());
-    await createMarkers(db, collection, [{ key: 'r', position: { lng: 1, lat: 2 } }], NOW.toISOString(), newCall());
+    await createMarkers(newCall(db), collection, [{ key: 'r', position: { lng: 1, lat: 2 } }], NOW.toISOString());
     const hours = Array.from({ length: 900 }, (_, hour) => {
       return { at: at((hour - 900) * 3_600_000), values: hour < 700 ? { common: 1 } : { common: 1, rare: hour } };
     });
-    await recordReadings(db, { collection, key: 'r' }, hours, NOW, newCall());
+    await recordReadings(newCall(db), { collection, key: 'r' }, hours, NOW);
     const small = await startServer(db, { now: () => NOW, limits: { itemsPerField: 100, deadlineMs: 300_000 } });
     const query = `query ($from: DateTime!) {marker(id: "marker::rare::r") {
       readingSummaries(value: "rare", period: HOUR, from: $from) {summaries {start min} next shortBecause}

@@ -87,7 +87,7 @@ describe.each(variants(['readable', 'compact'] as const))('with %s keys', async 
       properties: {},
     }));
     for (const some of [markers.slice(0, 500), markers.slice(500)])
-      await createMarkers(db, collection, some, NOW, newCall());
+      await createMarkers(newCall(db), collection, some, NOW);
     await fillCells(db, collection, markers);
     await addAllPages(db, collection);
   });
@@ -208,7 +208,7 @@ describe('requesting reads', async () => {
     const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
     for (const some of [markers.slice(0, 500), markers.slice(500)])
-      await createMarkers(db, collection, some, NOW, newCall());
+      await createMarkers(newCall(db), collection, some, NOW);
     await fillCells(db, collection, markers);
   });
   afterAll(() => Promise.all([interpreted.close(), compiled.close()]));

@@ -40,11 +40,11 @@ afterAll(async () => {
 /** Writes a marker directly to the table, like any other writer. */
 async function put(key: string, lng: number, lat: number, name = key): Promise<void> {
   const item = newMarkerItem(db, parks, { key, position: { lng, lat }, name }, NOW);
-  await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+  await send(newCall(db), 'put', { TableName: db.tables.entities, Item: item });
 }
 
 const remove = (key: string) =>
-  send(db, 'delete', { TableName: db.tables.entities, Key: db.keys.marker('parks', key) }, newCall());
+  send(newCall(db), 'delete', { TableName: db.tables.entities, Key: db.keys.marker('parks', key) });
 
 /** Changes except those of the markers that show that the subscription has started. */
 const mine = ({ data }: Collected) => data.filter(({ markerChanged: { id } }) => !id.includes('first-'));
@@ -84,7 +84,7 @@ describe('over a WebSocket', () => {
       await put(`first-${n}`, 180, 0);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    await createMarker(db, parks, { key: 'a', position: { lng: 179.5, lat: 0.5 } }, NOW, newCall());
+    await createMarker(newCall(db), parks, { key: 'a', position: { lng: 179.5, lat: 0.5 } }, NOW);
     await put('a', 179.5, 0.5, 'renamed');
     await put('a', -179.5, 0.5);
     await put('a', 10, 10);
@@ -153,9 +153,9 @@ test('`since` first delivers missed changes and readings, and is rejected by nam
     client,
     'subscription { readingRecorded(marker: "marker::parks::away", since: "' + second + '") { at values } }',
   );
-  const away = await readItem(db, db.keys.marker('parks', 'away'), newCall());
+  const away = await readItem(newCall(db), db.keys.marker('parks', 'away'));
   const item = { ...reading, of: away?.['life'], values: { celsius: 21.5 } };
-  await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+  await send(newCall(db), 'put', { TableName: db.tables.entities, Item: item });
   await until(() => readings.data.length > 0);
   expect(readings.data).toEqual([{ readingRecorded: { at: '2026-11-21T10:00:00.000Z', values: { celsius: 21.5 } } }]);
 
@@ -346,7 +346,7 @@ test('what is completed before it begins never does, even if its ID is used agai
     { id: 'same', type: 'next', payload: { data: { collection: { name: 'Parks' } } } },
     { id: 'same', type: 'complete' },
   ]);
-  expect(await readItem(db, db.keys.marker('parks', 'never'), newCall())).toBeUndefined();
+  expect(await readItem(newCall(db), db.keys.marker('parks', 'never'))).toBeUndefined();
   socket.terminate();
   // Refused if another had been left.
   const client = websocketClient(live.url);

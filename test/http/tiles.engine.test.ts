@@ -56,7 +56,7 @@ beforeAll(async () => {
     name: `Park ${n}`,
     properties: { n, constructor: 'kept', huge: Number.MIN_SAFE_INTEGER },
   }));
-  await createMarkers(db, collection, markers, now, newCall());
+  await createMarkers(newCall(db), collection, markers, now);
   server = await startWhole();
   await vi.waitFor(
     async () => {

@@ -83,7 +83,7 @@ const POSITIONS = rounds('positionsInCountries');
 const db = { ...(await testDatabase()), geometry: { objects, inlineBytes: 32 * 1024 } };
 const collection = await testCollection(db, COUNTRIES_COLLECTION, NOW);
 const countries = openCountries();
-const options = { database: db, collection, now: () => new Date(NOW), call: newCall() };
+const options = { collection, now: () => new Date(NOW), call: newCall(db) };
 const objectsThere = () =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 
@@ -94,7 +94,7 @@ test('a stopped load resumes where it was', async () => {
     ...options,
     now: () => ((calls += 1) === 60 ? stop.abort(new Error('stopped')) : undefined, new Date(NOW)),
   };
-  const interrupted = { ...stopping, call: { ...newCall(), signal: stop.signal } };
+  const interrupted = { ...stopping, call: newCall(db, stop.signal) };
   await expect(loadCountries(interrupted, countries)).rejects.toThrow('stopped');
   const left = await loadCountries(options, countries);
   expect(left).toBeGreaterThan(150);
@@ -122,7 +122,7 @@ test('every country exists once, keyed by number or name, with large ones in obj
   expect(large.length).toBeGreaterThan(30);
   expect(large.every(({ geometry }) => geometry.bytes > 32 * 1024)).toBe(true);
   // The stopped load may have left one.
-  await sweepObjects(db, objects, new Date(Date.now() + 60_000), newCall());
+  await sweepObjects(newCall(db), objects, new Date(Date.now() + 60_000));
   expect(objectsThere()).toBe(large.length);
   for (const { cells } of zones) expect(cells.length).toBeLessThanOrEqual(16);
   const crossing = zones.filter(({ bounds }) => bounds.west > bounds.east).map(({ name }) => String(name));
@@ -177,7 +177,7 @@ test(`zonesAt agrees with an independent point-in-polygon test at ${POSITIONS} p
 });
 
 test('a deleted country is not created again', async () => {
-  await deleteZone(db, { collection, key: '616' }, undefined, newCall());
+  await deleteZone(newCall(db), { collection, key: '616' }, undefined);
   expect(await loadCountries(options, countries)).toBe(0);
 });
 
@@ -185,7 +185,7 @@ test('without an object store, large countries get coarser borders', async () =>
   const without = { ...db, geometry: { objects: undefined, inlineBytes: 32 * 1024 } };
   const other = await testCollection(without, { ...COUNTRIES_COLLECTION, key: 'inline', code: 'In' }, NOW);
   const some = countries.filter(({ name }) => ['Canada', 'France', 'Luxembourg', 'Tuvalu'].includes(String(name)));
-  expect(await loadCountries({ ...options, database: without, collection: other }, some)).toBe(4);
+  expect(await loadCountries({ ...options, collection: other, call: newCall(without) }, some)).toBe(4);
   const { edges } = await collectionZones(requestContext(without).context, other, { first: 10 });
   const zones = new Map(edges.map(({ node }) => [node.key, node.geometry]));
   expect([...zones.values()].every(({ object, bytes }) => object === undefined && bytes <= 32 * 1024)).toBe(true);

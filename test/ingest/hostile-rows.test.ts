@@ -78,7 +78,7 @@ async function checked<C extends { readonly key: string }>(source: RowSource<C>,
   const rejects = new RejectsFile(join(folder, 'rejects.ndjson'));
   try {
     const { offsets, rejected } = await checkRows(
-      { collection, source, rejects, call: newCall(), onChecked: () => undefined },
+      { collection, source, rejects, call: newCall(database), onChecked: () => undefined },
       check,
     );
     if (rejected > 0) {

@@ -47,7 +47,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase();
-const call = newCall();
+const call = newCall(database);
 const calls = recordCalls(database);
 const first = '2026-01-01T00:00:00.000Z';
 const second = '2026-02-01T00:00:00.000Z';
@@ -57,7 +57,7 @@ const folder = temporaryFolder();
 let made = 0;
 async function newCollection(): Promise<Collection> {
   made += 1;
-  return createCollection(database, { key: `c${made}`, name: 'Test', mapProperties: ['a'] }, first, call);
+  return createCollection(call, { key: `c${made}`, name: 'Test', mapProperties: ['a'] }, first);
 }
 
 interface Run {
@@ -79,7 +79,6 @@ async function run(collection: Collection, path: string, options: Run = {}): Pro
   const identity = `${await fileIdentity(path)} ${collection.key}`;
   const state = importStateFile(join(folder, 'state'), `${path} ${collection.key}`, identity);
   return importMarkers({
-    database: options.database ?? database,
     collection,
     source: options.source ?? (await openMarkers(path, formatOf(path))),
     fresh: options.fresh ?? false,
@@ -97,7 +96,7 @@ async function run(collection: Collection, path: string, options: Run = {}): Pro
     onChecked: options.onChecked ?? (() => {}),
     now: () => new Date(options.now ?? first),
     onProgress: options.onProgress ?? (() => {}),
-    call: newCall(options.signal),
+    call: newCall(options.database ?? database, options.signal),
     windowRows: 100,
   });
 }
@@ -121,9 +120,8 @@ const row = (key: string, rest: object = {}) => ({ key, lng: 16.9, lat: 52.4, na
 const many = (count: number) => Array.from({ length: count }, (_, at) => row(`k${at}`, { lng: (at % 360) - 180 }));
 const load = (collection: Collection, keys: readonly string[]) =>
   getMarkers(
-    database,
-    keys.map((key) => ({ collection, key })),
     call,
+    keys.map((key) => ({ collection, key })),
     { consistent: true },
   );
 const counts = (created: number, updated: number, unchanged: number, rejected: number) => ({
@@ -151,25 +149,23 @@ describe('importing a file', () => {
 
   it('accepts keys that the collection could have generated, and continues its sequence after them', async () => {
     const counted = { key: 'counted', name: 'Counted', idStrategy: 'SEQUENCE', globalIds: true } as const;
-    const collection = await createCollection(database, counted, first, call);
+    const collection = await createCollection(call, counted, first);
     const path = await file('counted.ndjson', [row('7'), row('41'), row('007'), row('x'), row('0')]);
     expect(await run(collection, path)).toMatchObject({ counts: counts(2, 0, 0, 3) });
-    const { marker } = await createMarker(database, collection, { position: { lng: 0, lat: 0 } }, first, call);
+    const { marker } = await createMarker(call, collection, { position: { lng: 0, lat: 0 } }, first);
     expect(marker.key).toBe('42');
     const before = await load(collection, ['7', '41']);
     expect(before.every((found) => found?.globalId)).toBe(true);
     // Its global IDs stay, and so does its sequence.
     expect(await run(collection, path, { now: second })).toMatchObject({ counts: counts(0, 0, 2, 3) });
     expect(await load(collection, ['7', '41'])).toEqual(before);
-    expect((await createMarker(database, collection, { position: { lng: 0, lat: 0 } }, first, call)).marker.key).toBe(
-      '43',
-    );
+    expect((await createMarker(call, collection, { position: { lng: 0, lat: 0 } }, first)).marker.key).toBe('43');
   });
 
   it('writes nothing to a collection deleted during the check, and stops if it is deleted later', async () => {
     const gone = await newCollection();
     const path = await file('gone.ndjson', many(300));
-    await deleteCollection(database, gone.key, second, call);
+    await deleteCollection(call, gone.key, second);
     await expect(run(gone, path)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect((await load(gone, ['k0', 'k299'])).filter((marker) => marker !== null)).toEqual([]);
 
@@ -179,7 +175,7 @@ describe('importing a file', () => {
     const onProgress = async () => {
       told += 1;
       if (told > 1) return;
-      await deleteCollection(database, later.key, second, call);
+      await deleteCollection(call, later.key, second);
       await new Promise((resolve) => setTimeout(resolve, 7_000));
     };
     await expect(run(later, slow, { onProgress })).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -300,12 +296,7 @@ describe('importing a file', () => {
     ];
     for (const [name, wanted, options] of files) {
       made += 1;
-      const collection = await createCollection(
-        database,
-        { key: `c${made}`, name: 'Test', prefixLength: 0 },
-        first,
-        call,
-      );
+      const collection = await createCollection(call, { key: `c${made}`, name: 'Test', prefixLength: 0 }, first);
       const path = join(folder, name);
       await copyFile(join(import.meta.dirname, 'fixtures', name), path);
       const open = () => openMarkers(path, formatOf(path), options, folder);
@@ -313,7 +304,7 @@ describe('importing a file', () => {
         counts: counts(wanted.length, 0, 0, 0),
       });
       const markers: Marker[] = [];
-      for await (const some of readMarkers({ database, collection, call })) markers.push(...some);
+      for await (const some of readMarkers({ collection, call })) markers.push(...some);
       const south = (a: { position: { lat: number } }, b: typeof a) => a.position.lat - b.position.lat;
       expect(markers.toSorted(south)).toMatchObject(
         (wanted as { position: { lat: number } }[]).toSorted(south).map((one) => ({ ...unnamed, ...one })),
@@ -434,7 +425,7 @@ describe('importing a file', () => {
 
   it('writes into the layout that the collection has now, even if it was given an earlier one', async () => {
     const collection = await newCollection();
-    const changed = await beginLayoutChange(database, collection.key, { prefixLength: 1 }, call);
+    const changed = await beginLayoutChange(call, collection.key, { prefixLength: 1 });
     const path = await file('layout.ndjson', many(300));
     expect(await run(collection, path, { fresh: true })).toMatchObject({ counts: counts(300, 0, 0, 0) });
     const written = await load(
@@ -442,10 +433,9 @@ describe('importing a file', () => {
       many(300).map(({ key }) => key),
     );
     const entered = await batchGet(
-      database,
+      call,
       database.tables.entities,
       written.map((marker) => database.keys.marker(database.keys.scope(changed), marker?.key ?? '')),
-      call,
     );
     expect(entered.filter((item) => item?.['gpkA'] !== undefined && item['gpkB'] !== undefined)).toHaveLength(300);
   });
@@ -497,7 +487,7 @@ describe('importing a file', () => {
     const missing = inOrder.at(-1)?.key ?? '';
     const edit = (key: string) =>
       newMarkerItem(database, collection, { key, position: { lng: 1, lat: 2 }, name: 'edited' }, first);
-    await upsertItems(database, [edit(done[0] ?? ''), edit(missing)], call);
+    await upsertItems(call, [edit(done[0] ?? ''), edit(missing)]);
     const { created, updated, unchanged, rejected } = (await run(collection, path, { now: second })).counts;
     expect({ same: created + unchanged, updated, rejected }).toEqual({ same: 499, updated: 1, rejected: 0 });
     expect(await load(collection, [done[0] ?? '', missing])).toMatchObject([
@@ -708,9 +698,9 @@ describe('importing a file', () => {
         } catch {
           return;
         }
-        expect(await upsertItems(database, [item], call)).toMatchObject([{ outcome: 'created' }]);
+        expect(await upsertItems(call, [item])).toMatchObject([{ outcome: 'created' }]);
         const again = newMarkerItem(database, collection, input, second);
-        expect(await upsertItems(database, [again], call)).toMatchObject([{ outcome: 'unchanged' }]);
+        expect(await upsertItems(call, [again])).toMatchObject([{ outcome: 'unchanged' }]);
       }),
       { numRuns: someOf(60) },
     );
@@ -722,9 +712,9 @@ describe('upsertItems', () => {
     const collection = await newCollection();
     const item = (name: string) =>
       newMarkerItem(database, collection, { key: 'a', position: { lng: 1, lat: 2 }, name }, first);
-    await upsertItems(database, [item('before')], call);
+    await upsertItems(call, [item('before')]);
     const writers = ['one', 'two', 'three', 'four'];
-    const outcomes = await Promise.all(writers.map((name) => upsertItems(database, [item(name)], call)));
+    const outcomes = await Promise.all(writers.map((name) => upsertItems(call, [item(name)])));
     expect(outcomes.flat().map(({ outcome }) => outcome)).toEqual(['updated', 'updated', 'updated', 'updated']);
     expect(await load(collection, ['a'])).toMatchObject([{ version: 5, mapVersion: 5 }]);
   });

@@ -28,7 +28,7 @@ async function newCollection(markers: readonly string[], readingsTtlDays?: numbe
   const input = { key: `c${made}`, name: 'Sensors', readingsTtlDays };
   const collection = await testCollection(database, input, NOW.toISOString());
   const inputs = markers.map((key) => ({ key, position: { lng: 1, lat: 2 } }));
-  await createMarkers(database, collection, inputs, NOW.toISOString(), newCall());
+  await createMarkers(newCall(database), collection, inputs, NOW.toISOString());
   return collection;
 }
 
@@ -49,14 +49,13 @@ interface Options {
 
 async function run(collection: Collection, path: string, options: Options = {}) {
   return importReadings({
-    database: options.db ?? database,
     collection,
     rows: readingReader(path, formatOf(path), options).rows(),
     size: (await stat(path)).size,
     rejects: new RejectsFile(`${path}.rejects.ndjson`),
     now: () => NOW,
     onProgress: options.onProgress ?? (() => undefined),
-    call: newCall(options.signal),
+    call: newCall(options.db ?? database, options.signal),
   });
 }
 
@@ -68,8 +67,8 @@ const rejectsOf = async (path: string) =>
     .map((line) => JSON.parse(line) as { line: number; reason: string; row: unknown });
 
 async function readingsOf(collection: Collection, key: string) {
-  const options = { now: NOW.getTime(), mostPassed: 20_000, call: newCall() };
-  return (await readMarkerWithReadings(database, { collection, key }, { last: 5_000 }, options)).readings;
+  const options = { now: NOW.getTime(), mostPassed: 20_000 };
+  return (await readMarkerWithReadings(newCall(database), { collection, key }, { last: 5_000 }, options)).readings;
 }
 
 describe('importing readings', () => {
@@ -248,14 +247,13 @@ describe('importing readings', () => {
     }
     const ahead: number[] = [];
     const done = await importReadings({
-      database,
       collection,
       rows: rows(),
       size: 1,
       rejects: new RejectsFile(join(folder, 'none')),
       now: () => NOW,
       onProgress: ({ counts: { recorded } }) => ahead.push(read - recorded),
-      call: newCall(),
+      call: newCall(database),
     });
     expect(done).toEqual(counts(4_200));
     expect(ahead).toHaveLength(3);
@@ -268,7 +266,7 @@ describe('importing readings', () => {
       { at: at(0), values: { n: 0 } },
       { at: at(1), values: { n: 1 } },
     ];
-    await recordReadings(database, { collection, key: 'a' }, inputs, NOW, newCall());
+    await recordReadings(newCall(database), { collection, key: 'a' }, inputs, NOW);
     await run(collection, await file('over.ndjson', [{ marker: 'a', at: at(1), m: 5 }]));
     expect(await readingsOf(collection, 'a')).toEqual([
       { at: at(1), values: { m: 5 } },

@@ -30,22 +30,22 @@ import { awkwardMarker, kept, type Kept } from './awkward-markers.js';
 const NOW = '2026-11-21T10:00:00.000Z';
 const database = await testDatabase();
 const calls = recordCalls(database);
-const call = newCall();
+const call = newCall(database);
 
 const folder = temporaryFolder();
 
 let made = 0;
 const newCollection = (input: Partial<CollectionInput> = {}): Promise<Collection> =>
-  createCollection(database, { key: `c${(made += 1)}`, name: 'Test', ...input }, NOW, call);
+  createCollection(call, { key: `c${(made += 1)}`, name: 'Test', ...input }, NOW);
 
 async function put(collection: Collection, markers: readonly Kept[]): Promise<void> {
   const items = markers.map((marker) => newMarkerItem(database, collection, marker, NOW));
-  await putMarkersInBulk(database, items, call);
+  await putMarkersInBulk(call, items);
 }
 
 async function readAll(collection: Collection, job: Partial<MarkersJob> = {}): Promise<Kept[]> {
   const found: Kept[] = [];
-  for await (const markers of readMarkers({ database, collection, call, ...job })) found.push(...markers.map(kept));
+  for await (const markers of readMarkers({ collection, call, ...job })) found.push(...markers.map(kept));
   return found;
 }
 
@@ -72,7 +72,6 @@ describe('a collection that is exported and imported', () => {
   async function importFile(path: string, format: FileFormat, collection: Collection) {
     const rejects = new RejectsFile(`${path}.rejects`);
     const { counts } = await importMarkers({
-      database,
       collection,
       source: await openMarkers(path, format),
       fresh: false,
@@ -96,7 +95,7 @@ describe('a collection that is exported and imported', () => {
     expect(byKey(await readAll(from))).toEqual(byKey(wanted));
     for (const format of FILE_FORMATS) {
       const path = join(folder, `out.${format}`);
-      const markersOfIt = readMarkers({ database, collection: from, call });
+      const markersOfIt = readMarkers({ collection: from, call });
       await writeToFile(path, writeMarkers(format, markersOfIt), new AbortController().signal);
       const to = await newCollection({ prefixLength: 1 });
       const counts = { rejected: 0, updated: 0 };
@@ -164,7 +163,7 @@ describe('the markers of a collection', () => {
     const markers = everywhere(60).map((one) => ({ ...one, category: '', properties: {} }));
     const collection = await newCollection({ prefixLength: 5 });
     await addMarkers(database, collection, markers, 1);
-    const prefixes = await occupiedPrefixes(database, collection, call);
+    const prefixes = await occupiedPrefixes(call, collection);
     calls.reset();
     expect(keysOf(await readAll(collection, { prefixes }))).toEqual(keysOf(markers));
     expect(calls.count('Query')).toBeLessThanOrEqual(markers.length);
@@ -184,9 +183,9 @@ describe('the markers of a collection', () => {
   test('that are deleted meanwhile are skipped, and a deleted collection is a CONFLICT', async () => {
     const collection = await newCollection({ prefixLength: 0 });
     await put(collection, everywhere(300));
-    const reading = readMarkers({ database, collection, call });
+    const reading = readMarkers({ collection, call });
     expect((await reading.next()).value).toHaveLength(100);
-    await deleteCollection(database, collection.key, NOW, call);
+    await deleteCollection(call, collection.key, NOW);
     await expect(
       (async () => {
         for await (const markers of reading) expect(markers.length).toBeLessThanOrEqual(100);
@@ -201,11 +200,11 @@ describe('the markers of a collection', () => {
       collection,
       Array.from({ length: count }, (_, index) => at(`m${index}`, (index % 360) - 180, (index % 178) - 89)),
     );
-    const metered = newCall();
+    const metered = newCall(database);
     let taken = 0;
     let most = 0;
     let keysHeld = 0;
-    for await (const markers of readMarkers({ database, collection, call: metered })) {
+    for await (const markers of readMarkers({ collection, call: metered })) {
       taken += markers.length;
       // Allows time for reading ahead.
       if (taken % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -230,12 +229,12 @@ describe('the markers of a collection', () => {
         return ask(input);
       });
     }
-    expect(keysOf(await readAll(collection, { database: other }))).toEqual(keysOf(everywhere(150)));
+    expect(keysOf(await readAll(collection, { call: newCall(other) }))).toEqual(keysOf(everywhere(150)));
     expect(throttled).toBeGreaterThan(4);
     other.client.destroy();
 
     const stop = new AbortController();
-    const reading = readMarkers({ database, collection, call: newCall(stop.signal) });
+    const reading = readMarkers({ collection, call: newCall(database, stop.signal) });
     await reading.next();
     stop.abort(new Error('stopped'));
     await expect(

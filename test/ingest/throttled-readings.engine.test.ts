@@ -22,7 +22,7 @@ test.each(['BatchGetItem', 'BatchWriteItem', 'TransactWriteItems'])(
     const now = new Date();
     const key = operation.toLowerCase();
     const collection = await testCollection(shared, { key, name: 'x' }, now.toISOString());
-    await createMarkers(shared, collection, [{ key: 'a', position: { lng: 1, lat: 2 } }], now.toISOString(), newCall());
+    await createMarkers(newCall(shared), collection, [{ key: 'a', position: { lng: 1, lat: 2 } }], now.toISOString());
     const path = join(folder, 'r.csv');
     await writeFile(path, `marker,at,c\na,${now.toISOString()},1\n`);
     injectFaults(
@@ -31,14 +31,13 @@ test.each(['BatchGetItem', 'BatchWriteItem', 'TransactWriteItems'])(
       Array.from({ length: 6 }, () => 'throttled' as const),
     );
     const counts = await importReadings({
-      database,
       collection,
       rows: readingReader(path, 'csv', {}).rows(),
       size: 100,
       rejects: new RejectsFile(`${path}.rejects`),
       now: () => now,
       onProgress: () => undefined,
-      call: newCall(),
+      call: newCall(database),
     });
     expect(counts.recorded).toBe(1);
   },

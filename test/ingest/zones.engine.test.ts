@@ -71,38 +71,35 @@ async function run(collection: Collection, path: string, options: Run = {}) {
   const { now = NOW, signal, store = geometryStore, onZone, database = db } = options;
   let done = 0;
   const counts = await importZones({
-    database: { ...database, geometry: store },
     collection,
     source: await openZones(path, formatOf(path)),
     rejects: new RejectsFile(`${path}.rejects`),
     now: () => new Date(now),
     onChecked: () => undefined,
     onProgress: () => onZone?.((done += 1)),
-    call: newCall(signal),
+    call: newCall({ ...database, geometry: store }, signal),
   });
   const rejected = counts.rejected === 0 ? [] : (await readFile(`${path}.rejects`, 'utf8')).trim().split('\n');
   return { counts, rejects: rejected.map((line) => JSON.parse(line) as { line: number; reason: string }) };
 }
 
-const exporting = (collection: Collection, more: Partial<ExportJob> = {}): ExportJob => ({
-  database: { ...db, geometry: geometryStore },
+const exporting = (collection: Collection, geometry: GeometryStore = geometryStore): ExportJob => ({
   collection,
-  call: newCall(),
-  ...more,
+  call: newCall({ ...db, geometry }),
 });
 
-async function exportTo(name: string, collection: Collection, more: Partial<ExportJob> = {}): Promise<string> {
+async function exportTo(name: string, collection: Collection): Promise<string> {
   const path = join(folder, name);
   const format = formatOf(path) === 'ndjson' ? 'ndjson' : 'geojson';
   let text = '';
-  for await (const piece of writeZones(format, readZones(exporting(collection, more)))) text += piece;
+  for await (const piece of writeZones(format, readZones(exporting(collection)))) text += piece;
   await writeFile(path, text);
   return path;
 }
 
 async function zonesOf(collection: Collection): Promise<readonly Zone[]> {
   const page = { after: undefined, limit: 1_000, consistent: true };
-  return (await queryZones(db, collection, page, newCall())).zones;
+  return (await queryZones(newCall(db), collection, page)).zones;
 }
 
 /** The parts of zones that do not depend on where they are imported. */
@@ -164,7 +161,7 @@ describe('zones that are exported and imported again', () => {
       const some = [large, ...variants(others)];
       const countries = openCountries().filter(({ name }) => some.includes(String(name)));
       const inputs = [...AWKWARD, ...countries.map(({ geometry, ...rest }) => ({ ...rest, geometry: geometry() }))];
-      for (const input of inputs) await createZone({ ...db, geometry: geometryStore }, from, input, NOW, newCall());
+      for (const input of inputs) await createZone(newCall({ ...db, geometry: geometryStore }), from, input, NOW);
       const before = await zonesOf(from);
       expect(before.filter(({ geometry }) => geometry.object !== undefined).length).toBeGreaterThan(0);
 
@@ -228,11 +225,11 @@ describe('zones that are exported and imported again', () => {
       ['beside', line('0 15, 9 40')],
       ['far', square(100, 10)],
     ] as const) {
-      await createZone({ ...db, geometry: geometryStore }, collection, { key, geometry }, NOW, newCall());
+      await createZone(newCall({ ...db, geometry: geometryStore }), collection, { key, geometry }, NOW);
     }
     const area = normalizeBounds('bounds', { west: 8, south: 5, east: 20, north: 20 });
     const keys: string[] = [];
-    for await (const { zone } of readZones(exporting(collection, { area }))) keys.push(zone.key);
+    for await (const { zone } of readZones({ ...exporting(collection), area })) keys.push(zone.key);
     expect(keys).toEqual(['edge', 'in']);
   });
 });
@@ -317,8 +314,7 @@ describe('an import of zones', () => {
     const path = await fileOf('counted.ndjson', [feature(7, square(0, 0)), feature('x', square(0, 0))]);
     expect((await run(collection, path)).counts).toMatchObject({ created: 1, rejected: 1 });
     expect(
-      (await createZone({ ...db, geometry: geometryStore }, collection, { geometry: square(1, 1) }, NOW, newCall()))
-        .key,
+      (await createZone(newCall({ ...db, geometry: geometryStore }), collection, { geometry: square(1, 1) }, NOW)).key,
     ).toBe('8');
   });
 
@@ -359,11 +355,10 @@ describe('an export of zones', () => {
     const outside = { ...geometryStore, inlineBytes: 0 };
     for (let n = 0; n < 30; n++) {
       await createZone(
-        { ...db, geometry: outside },
+        newCall({ ...db, geometry: outside }),
         collection,
         { key: `k${n}`, geometry: square(n, n) },
         NOW,
-        newCall(),
       );
     }
     let gets = 0;
@@ -371,7 +366,7 @@ describe('an export of zones', () => {
       ...geometryStore.objects!,
       get: (name: string) => ((gets += 1), geometryStore.objects!.get(name)),
     };
-    const zones = readZones(exporting(collection, { database: { ...db, geometry: { ...outside, objects } } }));
+    const zones = readZones(exporting(collection, { ...outside, objects }));
     await zones.next();
     expect(gets).toBeLessThanOrEqual(4);
     await zones.return(undefined);
@@ -381,16 +376,12 @@ describe('an export of zones', () => {
     const collection = await newCollection();
     const outside = { ...geometryStore, inlineBytes: 0 };
     const make = (key: string) =>
-      createZone({ ...db, geometry: outside }, collection, { key, geometry: square(1, 1) }, NOW, newCall());
+      createZone(newCall({ ...db, geometry: outside }), collection, { key, geometry: square(1, 1) }, NOW);
     const [, lost] = [await make('a'), await make('b'), await make('c')];
-    const reading = readZones(
-      exporting(collection, {
-        database: { ...db, geometry: { ...outside, objects: { ...outside.objects!, get: slowly } } },
-      }),
-    );
+    const reading = readZones(exporting(collection, { ...outside, objects: { ...outside.objects!, get: slowly } }));
     async function slowly(name: string) {
       // Between reading the page that names the zone and reading the object.
-      await deleteZone({ ...db, geometry: outside }, { collection, key: 'c' }, undefined, newCall()).catch(
+      await deleteZone(newCall({ ...db, geometry: outside }), { collection, key: 'c' }, undefined).catch(
         () => undefined,
       );
       return geometryStore.objects!.get(name);
@@ -409,15 +400,14 @@ describe('an export of zones', () => {
   test('fails with CONFLICT if the collection was deleted meanwhile', async () => {
     const collection = await newCollection();
     await createZone(
-      { ...db, geometry: geometryStore },
+      newCall({ ...db, geometry: geometryStore }),
       collection,
       { key: 'a', geometry: square(1, 1) },
       NOW,
-      newCall(),
     );
     const zones = readZones(exporting(collection));
     await zones.next();
-    await deleteCollection(db, collection.key, NOW, newCall());
+    await deleteCollection(newCall(db), collection.key, NOW);
     await expect(zones.next()).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 });

@@ -22,21 +22,15 @@ test('a long removal of readings of one deleted marker holds up no other job', a
   const sensors = await make('sensors');
   await make('hot');
   await make('gone');
-  await createMarker(db, sensors, { key: 'm', position: { lng: 1, lat: 1 } }, NOW, newCall());
-  await recordReadings(
-    db,
-    { collection: sensors, key: 'm' },
-    [{ at: NOW, values: { t: 1 } }],
-    new Date(NOW),
-    newCall(),
-  );
-  const [marker] = await getMarkers(db, [{ collection: sensors, key: 'm' }], newCall());
+  await createMarker(newCall(db), sensors, { key: 'm', position: { lng: 1, lat: 1 } }, NOW);
+  await recordReadings(newCall(db), { collection: sensors, key: 'm' }, [{ at: NOW, values: { t: 1 } }], new Date(NOW));
+  const [marker] = await getMarkers(newCall(db), [{ collection: sensors, key: 'm' }]);
   // What a deletion with more readings than are removed at once leaves: the reminder, and readings without a marker.
   const own = db.keys.marker(db.keys.scope(sensors), 'm');
   const life = marker?.incarnation;
   const reminder = { ...db.keys.job(db.keys.scope(sensors), 'readings', 'm'), key: 'm', life, at: NOW };
-  await send(db, 'put', { TableName: db.tables.entities, Item: reminder }, newCall());
-  await send(db, 'delete', { TableName: db.tables.entities, Key: { ...own } }, newCall());
+  await send(newCall(db), 'put', { TableName: db.tables.entities, Item: reminder });
+  await send(newCall(db), 'delete', { TableName: db.tables.entities, Key: { ...own } });
 
   const slow = newDatabase('readable', { tables: db.tables });
   let release: () => void = () => undefined;
@@ -61,10 +55,10 @@ test('a long removal of readings of one deleted marker holds up no other job', a
   };
   const running = inBackground((signal) => runJobs(options, signal));
   await expect.poll(() => removing).toBe(true);
-  await deleteCollection(db, 'gone', NOW, newCall());
-  await beginSpread(db, 'hot', 'u', newCall());
+  await deleteCollection(newCall(db), 'gone', NOW);
+  await beginSpread(newCall(db), 'hot', 'u');
   const isSpread = async () => {
-    const [hot] = await getCollections(db, ['hot'], newCall(), { consistent: true });
+    const [hot] = await getCollections(newCall(db), ['hot'], { consistent: true });
     return hot?.spread?.[0]?.phase === 'SPREAD';
   };
   await expect.poll(isSpread, { timeout: 30_000 }).toBe(true);

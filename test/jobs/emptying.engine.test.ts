@@ -78,7 +78,7 @@ async function fill(database: Database, input: Partial<CollectionInput> & { read
     position: { lng: ((n * 37) % 360) - 180, lat: ((n * 17) % 180) - 90 },
     place: ['A', String(n % 7)],
   }));
-  const { written } = await createMarkers(database, collection, inputs, NOW, newCall());
+  const { written } = await createMarkers(newCall(database), collection, inputs, NOW);
   const readings = written.slice(0, 10).flatMap(({ after }, n) =>
     Array.from({ length: n * 8 }, (_, at) => ({
       pk: after?.['pk'],
@@ -86,10 +86,10 @@ async function fill(database: Database, input: Partial<CollectionInput> & { read
       of: after?.['life'],
     })),
   );
-  await putInBulk(database, database.tables.entities, readings, newCall());
+  await putInBulk(newCall(database), database.tables.entities, readings);
   if (markers > 0) {
     const geometry = line('16 52, 18 53');
-    await createZone(database, collection, { geometry }, NOW, newCall());
+    await createZone(newCall(database), collection, { geometry }, NOW);
   }
   return collection;
 }
@@ -113,16 +113,14 @@ describe.each(styles)('a deleted collection, with %s keys', async (style) => {
     const parks = await fill(db, { key: 'parks', code: 'Pk' });
     const own = newDatabase(style, { tables: db.tables });
     const calls = recordCalls(own);
-    const { collection } = await deleteCollection(own, 'parks', NOW, newCall());
+    const { collection } = await deleteCollection(newCall(own), 'parks', NOW);
     expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'UpdateItem']);
     expect(collection).toEqual(parks);
-    expect(await getCollections(db, ['parks'], newCall())).toEqual([null]);
-    expect((await listCollections(db, { first: 10 }, newCall())).collections.map(({ key }) => key)).toEqual([
-      'neighbor',
-    ]);
+    expect(await getCollections(newCall(db), ['parks'])).toEqual([null]);
+    expect((await listCollections(newCall(db), { first: 10 })).collections.map(({ key }) => key)).toEqual(['neighbor']);
     const again = { key: 'parks', name: 'Parks', code: 'Pk' };
     await expect(testCollection(db, again, NOW)).rejects.toMatchObject({ code: 'CONFLICT' });
-    await expect(deleteCollection(db, 'parks', NOW, newCall())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(deleteCollection(newCall(db), 'parks', NOW)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     if (style === 'compact') {
       await expect(testCollection(db, { ...again, key: 'other' }, NOW)).rejects.toMatchObject({
         code: 'CONFLICT',
@@ -137,7 +135,7 @@ describe.each(styles)('a deleted collection, with %s keys', async (style) => {
     expect((await leftOf(db, neighbor)).length).toBeGreaterThan(20);
 
     const recreated = await testCollection(db, { ...again, idStrategy: 'SEQUENCE' }, NOW);
-    expect((await createMarker(db, recreated, { position: { lng: 1, lat: 2 } }, NOW, newCall())).marker.key).toBe('1');
+    expect((await createMarker(newCall(db), recreated, { position: { lng: 1, lat: 2 } }, NOW)).marker.key).toBe('1');
     await cellsCaughtUp(db);
     expect(await storedCells(db)).toEqual(await countedCells(db));
     expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
@@ -151,7 +149,7 @@ describe('emptying', async () => {
 
   test('is continued by another process when one is killed, without repeating its work', async () => {
     const huts = await fill(db, { key: 'huts' }, 80);
-    await deleteCollection(db, 'huts', NOW, newCall());
+    await deleteCollection(newCall(db), 'huts', NOW);
     for (let process = 0; process < 2; process += 1) {
       const dying = client();
       let calls = 0;
@@ -187,7 +185,7 @@ describe('emptying', async () => {
 
   test('is done by one process at a time', async () => {
     const inns = await fill(db, { key: 'inns' }, 40);
-    await deleteCollection(db, 'inns', NOW, newCall());
+    await deleteCollection(newCall(db), 'inns', NOW);
     const first = empty(db, inns, optionsOf(db, { settleMs: 1_000 }));
     await sleep(300);
     expect(await empty(db, inns)).toBe(false);
@@ -197,11 +195,11 @@ describe('emptying', async () => {
 
   test('removes markers written by a process unaware of the deletion', async () => {
     const cafes = await fill(db, { key: 'cafes' }, 10);
-    await deleteCollection(db, 'cafes', NOW, newCall());
+    await deleteCollection(newCall(db), 'cafes', NOW);
     const emptying = empty(db, cafes, optionsOf(db, { settleMs: 2_000 }));
     // Its copy of the collection predates the deletion.
     for (let n = 0; n < 5; n += 1) {
-      await createMarker(db, cafes, { position: { lng: n, lat: n } }, NOW, newCall());
+      await createMarker(newCall(db), cafes, { position: { lng: n, lat: n } }, NOW);
       await sleep(100);
     }
     expect(await emptying).toBe(true);
@@ -210,7 +208,7 @@ describe('emptying', async () => {
 
   test.runIf(turn())('finds markers of long prefixes through the cells, without reading empty partitions', async () => {
     const deep = await fill(db, { key: 'deep', prefixLength: 6, writeShards: 2 }, 4);
-    await deleteCollection(db, 'deep', NOW, newCall());
+    await deleteCollection(newCall(db), 'deep', NOW);
     const own = client();
     const calls = recordCalls(own);
     expect(await empty(own, deep)).toBe(true);
@@ -224,7 +222,7 @@ describe('emptying', async () => {
     'finds the markers of a collection without a geo index on its pages, once these are exact',
     async () => {
       const unlisted = await fill(db, { key: 'unlisted', geoIndex: false, prefixLength: null });
-      await deleteCollection(db, 'unlisted', NOW, newCall());
+      await deleteCollection(newCall(db), 'unlisted', NOW);
       const inexact = optionsOf(db, { cellsCaughtUp: async () => false });
       await expect(empty(db, unlisted, inexact)).rejects.toThrow(/run `cellport recount`/);
       const seen = {};
@@ -238,8 +236,8 @@ describe('emptying', async () => {
     const items = Array.from({ length: 30 }, (_, n) =>
       newMarkerItem(db, wrong, { key: `w${n}`, position: { lng: n * 10 - 150, lat: 50 } }, NOW),
     );
-    await putMarkersInBulk(db, items, newCall());
-    await deleteCollection(db, 'wrong', NOW, newCall());
+    await putMarkersInBulk(newCall(db), items);
+    await deleteCollection(newCall(db), 'wrong', NOW);
     // The cells are not read if there are few partitions.
     expect(await empty(db, wrong, optionsOf(db, { cellsCaughtUp: async () => false }))).toBe(true);
     await cellsCaughtUp(db);
@@ -248,8 +246,8 @@ describe('emptying', async () => {
 
   test('never removes anything created after the key was released, however late a process resumes', async () => {
     const bays = await fill(db, { key: 'bays', idStrategy: 'GIVEN' }, 0);
-    await createMarker(db, bays, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
-    await deleteCollection(db, 'bays', NOW, newCall());
+    await createMarker(newCall(db), bays, { key: 'a', position: { lng: 1, lat: 2 } }, NOW);
+    await deleteCollection(newCall(db), 'bays', NOW);
     const late = client();
     let wake: () => void = () => undefined;
     const woken = new Promise<void>((resolve) => (wake = resolve));
@@ -272,11 +270,11 @@ describe('emptying', async () => {
     const options = optionsOf(db);
     while (!(await emptyCollection(options, bays, seen, never))) await sleep(100);
     const recreated = await testCollection(db, { key: 'bays', name: 'Bays' }, '2026-11-22T10:00:00.000Z');
-    const { after } = await createMarker(db, recreated, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
+    const { after } = await createMarker(newCall(db), recreated, { key: 'a', position: { lng: 1, lat: 2 } }, NOW);
     wake();
     await lagging;
     expect(await leftOf(db, recreated)).toEqual(expect.arrayContaining([after]));
-    expect(await getCollections(db, ['bays'], newCall())).toEqual([recreated]);
+    expect(await getCollections(newCall(db), ['bays'])).toEqual([recreated]);
     late.client.destroy();
   });
 });
@@ -286,9 +284,9 @@ test('work left for the background is done by any process that runs jobs', async
   const kept = await fill(db, { key: 'kept', idStrategy: 'GIVEN' }, 0);
   const gone = await fill(db, { key: 'gone' }, 15);
   const sensor = async (key: string) => {
-    const { after } = await createMarker(db, kept, { key, position: { lng: 1, lat: 2 } }, NOW, newCall());
+    const { after } = await createMarker(newCall(db), kept, { key, position: { lng: 1, lat: 2 } }, NOW);
     const reading = { pk: after?.['pk'], sk: 'reading::2026-01-01T00:00:00.000Z', of: after?.['life'] };
-    await putInBulk(db, db.tables.entities, [reading], newCall());
+    await putInBulk(newCall(db), db.tables.entities, [reading]);
   };
   await sensor('dead');
   await sensor('alive');
@@ -299,7 +297,7 @@ test('work left for the background is done by any process that runs jobs', async
   ] as const) {
     const dying = newDatabase('readable', { tables: db.tables });
     interceptCalls(dying, command, () => Promise.reject(new Error('killed')));
-    await expect(deleteMarker(dying, { collection: kept, key }, { now: NOW }, newCall())).rejects.toThrow('killed');
+    await expect(deleteMarker(newCall(dying), { collection: kept, key }, { now: NOW })).rejects.toThrow('killed');
     dying.client.destroy();
   }
   const remains = async () => {
@@ -307,7 +305,7 @@ test('work left for the background is done by any process that runs jobs', async
     return items.map(({ pk, sk }) => `${pk}#${sk}`).sort();
   };
   expect(await remains()).toContain('marker::kept::dead#reading::2026-01-01T00:00:00.000Z');
-  await deleteCollection(db, 'gone', NOW, newCall());
+  await deleteCollection(newCall(db), 'gone', NOW);
 
   const wall = () => Date.parse(NOW) + 3_600_000;
   const options = optionsOf(db);

@@ -38,30 +38,28 @@ describe.each<{ key: string; target: WantedLayout }>([
   test('is named, with its size and the limit; the change is resumed when it is smaller, or undone', async () => {
     const collection = await testCollection(db, { key, name: key, prefixLength: 1, mapProperties: ['a'] }, NOW);
     const own = db.keys.marker(db.keys.scope(collection), 'large');
-    const bytes = async () => itemBytes((await readItem(db, own, newCall()))!);
+    const bytes = async () => itemBytes((await readItem(newCall(db), own))!);
     const properties = (length: number) => ({ a: 1, b: 'b'.repeat(100), text: 'x'.repeat(length) });
     const make = (name: string, length: number) =>
       createMarker(
-        db,
+        newCall(db),
         collection,
         { key: name, position: { lng: 1, lat: 2 }, properties: properties(length) },
         NOW,
-        newCall(),
       );
     await make('large', 1_000);
     const length = LIMIT - 5 - (await bytes()) + 1_000;
     const resize = async (to: number) =>
       updateMarker(
-        db,
+        newCall(db),
         { collection: await current(key), key: 'large' },
         { properties: properties(to) },
         { now: NOW },
-        newCall(),
       );
     await resize(length);
     for (const name of ['other', 'another']) await make(name, 10);
 
-    await beginLayoutChange(db, key, target, newCall());
+    await beginLayoutChange(newCall(db), key, target);
     const refused = {
       code: 'LIMIT_EXCEEDED',
       message: expect.stringContaining(
@@ -70,11 +68,11 @@ describe.each<{ key: string; target: WantedLayout }>([
       details: { collection: key, marker: 'large', bytes: await bytes(), limit: LIMIT },
     };
     await expect(run(key)).rejects.toMatchObject(refused);
-    await undoLayoutChange(db, key, newCall());
+    await undoLayoutChange(newCall(db), key);
     await run(key);
     expect(await current(key)).toMatchObject({ prefixLength: 1, writeShards: 1, mapProperties: ['a'] });
 
-    await beginLayoutChange(db, key, target, newCall());
+    await beginLayoutChange(newCall(db), key, target);
     await expect(run(key)).rejects.toMatchObject(refused);
     await resize(1_000);
     await run(key);

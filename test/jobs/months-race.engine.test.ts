@@ -20,14 +20,14 @@ test('a table of a month stays for a collection that was created since the colle
   // `runJobs` lists the collections, then removes readings of deleted markers of each, which may take hours.
   const listed = [short];
   const long = await make('long', 400);
-  await createMarker(db, long, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString(), newCall());
+  await createMarker(newCall(db), long, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString());
   const name = { collection: long, key: 'm' };
-  await recordReadings(db, name, [{ at: '2028-01-15T00:00:00.000Z', values: { t: 1 } }], NOW, newCall());
+  await recordReadings(newCall(db), name, [{ at: '2028-01-15T00:00:00.000Z', values: { t: 1 } }], NOW);
   await new MonthKeeper(db, silentLog).keep(listed, NOW.getTime());
-  const [marker] = await getMarkers(db, [name], newCall());
+  const [marker] = await getMarkers(newCall(db), [name]);
   if (!marker) throw new Error('no marker');
-  const options = { now: NOW.getTime(), mostPassed: 1_000, call: newCall() };
+  const options = { now: NOW.getTime(), mostPassed: 1_000 };
   expect(
-    await readReadingsOf(db, name, marker.incarnation, { last: 5, from: '2028-01-01T00:00:00.000Z' }, options),
+    await readReadingsOf(newCall(db), name, marker.incarnation, { last: 5, from: '2028-01-01T00:00:00.000Z' }, options),
   ).toHaveLength(1);
 });

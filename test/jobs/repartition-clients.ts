@@ -39,7 +39,7 @@ function propertiesAt(random: () => number): Properties {
 
 /** A collection as of its last write. */
 export async function currentCollection(db: Database, key: string): Promise<Collection> {
-  const [collection] = await getCollections(db, [key], newCall(), { consistent: true });
+  const [collection] = await getCollections(newCall(db), [key], { consistent: true });
   if (!collection) throw new Error(`there is no collection ${key}`);
   return collection;
 }
@@ -136,20 +136,20 @@ export class Fleet {
           key: `${client}-${(counter += 1)}`,
           ...markerAt(random),
         }));
-        if (inputs.length === 1) written(await createMarker(db, collection, inputs[0]!, NOW, newCall()));
-        else written(...(await createMarkers(db, collection, inputs, NOW, newCall())).written);
+        if (inputs.length === 1) written(await createMarker(newCall(db), collection, inputs[0]!, NOW));
+        else written(...(await createMarkers(newCall(db), collection, inputs, NOW)).written);
         for (const { key: made, ...input } of inputs) model.set(made, input);
       } else if (chance < 0.3) {
         const update = random() < 0.5 ? { position } : { properties };
-        written(await updateMarker(db, { collection, key }, update, { now: NOW }, newCall()));
+        written(await updateMarker(newCall(db), { collection, key }, update, { now: NOW }));
         model.set(key, { ...model.get(key)!, ...update });
       } else if (chance < 0.4) {
-        written(...(await upsertMarkers(db, collection, [{ key, position, properties }], NOW, newCall())).written);
+        written(...(await upsertMarkers(newCall(db), collection, [{ key, position, properties }], NOW)).written);
         model.set(key, { position, properties });
       } else if (chance < 0.45) {
-        written(await updateMarker(db, { collection, key }, { name: `n${chance}` }, { now: NOW }, newCall()));
+        written(await updateMarker(newCall(db), { collection, key }, { name: `n${chance}` }, { now: NOW }));
       } else if (chance < 0.5) {
-        written(await deleteMarker(db, { collection, key }, { now: NOW }, newCall()));
+        written(await deleteMarker(newCall(db), { collection, key }, { now: NOW }));
         model.delete(key);
       } else await this.#compare(services, collection, client, model, random);
     }
@@ -174,7 +174,7 @@ export class Fleet {
           ? { west: 11 + random() * 4, south: 49, east: 15 + random() * 4, north: 50 + random() * 3 }
           : { west: lng, south: lat, east: lng + random() * 60, north: Math.min(90, lat + random() * 40) };
     services.pageServices.ownWrites.of(this.#key, this.#settledAt + OWN_WRITES_MARGIN_MS);
-    const call = newCall();
+    const call = newCall(this.#db);
     const collectionCache = createCollectionCache({ now: () => 0 });
     collectionCache.set(this.#key, collection);
     // By pages where they may be read, or by the index.

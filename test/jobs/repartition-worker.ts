@@ -42,7 +42,7 @@ const options = {
   maxWcu,
   onProgress: (progress: RepartitionProgress) => void tell({ progress }),
 };
-const [collection] = await getCollections(database, [key], newCall(), { consistent: true });
+const [collection] = await getCollections(newCall(database), [key], { consistent: true });
 if (!collection) throw new Error(`there is no collection ${key}`);
 const seen = {};
 const never = new AbortController().signal;

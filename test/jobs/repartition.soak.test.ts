@@ -34,7 +34,7 @@ async function begin(
   const collection = await testCollection(db, { name: input.key, ...input }, NOW);
   const steady = new Map(Array.from({ length: markers }, (_, n) => [`steady-${n}`, markerAt(random)]));
   const items = [...steady].map(([key, input]) => newMarkerItem(db, collection, { key, ...input }, NOW));
-  await putMarkersInBulk(db, items, newCall());
+  await putMarkersInBulk(newCall(db), items);
   await untilRead(db);
   const fleet = new Fleet(db, input.key, steady, () => consumer.status());
   for (let client = 0; client < clients; client += 1) fleet.start(seed + client);
@@ -104,7 +104,7 @@ describe('the layout of a collection', () => {
     `changes from $from to $target while it is read and written and the process is killed again and again: every viewport has every marker once, with the properties that a map draws (seed ${seed})`,
     async ({ key, from, target, slot }) => {
       const fleet = await begin({ key, ...from }, rounds('steadyMarkers'));
-      await beginLayoutChange(db, key, target, newCall());
+      await beginLayoutChange(newCall(db), key, target);
       // While waiting and while working, in each phase that works.
       const all = ['FILL work', 'DRAIN wait', 'DRAIN work', 'FILL wait', 'SWITCH wait', 'DRAIN work', 'FILL work'];
       const order = ['FILL', 'SWITCH', 'DRAIN'];
@@ -147,18 +147,18 @@ describe('the layout of a collection', () => {
     async ({ before, after, undoneIn }) => {
       const key = `undone-${undoneIn}-${Object.keys(before).join('-')}`.toLowerCase();
       const fleet = await begin({ key, ...before }, 120);
-      await beginLayoutChange(db, key, after, newCall());
+      await beginLayoutChange(newCall(db), key, after);
       let undone: Promise<unknown> | undefined;
       const end = await work(fleet, key, 2_000, ({ phase, part }) => {
         if (phase === undoneIn && (part !== undefined || phase === 'SWITCH')) {
-          undone ??= undoLayoutChange(db, key, newCall());
+          undone ??= undoLayoutChange(newCall(db), key);
         }
       });
       expect(end).toBe(0);
       await undone;
       expect(undone).toBeDefined();
       await expectOneLayout(key, before);
-      await beginLayoutChange(db, key, after, newCall());
+      await beginLayoutChange(newCall(db), key, after);
       expect(await work(fleet, key, 40_000, () => undefined)).toBe(0);
       await fleet.stop();
       await expectOneLayout(key, after);
@@ -168,7 +168,7 @@ describe('the layout of a collection', () => {
   test.runIf(runsAll)('changes from and to more partitions than can be read', async () => {
     // Without clients: a map of so many partitions cannot be read from the index either.
     const fleet = await begin({ key: 'deep', prefixLength: 5, writeShards: 2 }, 120, 0);
-    await beginLayoutChange(db, 'deep', { prefixLength: 4, writeShards: 1 }, newCall());
+    await beginLayoutChange(newCall(db), 'deep', { prefixLength: 4, writeShards: 1 });
     expect(await work(fleet, 'deep', 40_000, () => undefined)).toBe(0);
     await fleet.stop();
     await expectOneLayout('deep', { prefixLength: 4, writeShards: 1 });

@@ -84,12 +84,12 @@ describe('prefixes that are spread', () => {
       Array.from({ length: rounds('steadyMarkers') }, (_, n) => [`steady-${n}`, markerAt(random)]),
     );
     const items = [...steady].map(([name, marker]) => newMarkerItem(db, collection, { key: name, ...marker }, NOW));
-    await putMarkersInBulk(db, items, newCall());
+    await putMarkersInBulk(newCall(db), items);
     await untilRead(db);
     const fleet = new Fleet(db, key, steady, () => consumer.status());
     for (let client = 0; client < rounds('clientsOfLayout'); client += 1) fleet.start(seed + client);
     for (const prefix of ['u', 's']) {
-      await beginSpread(db, key, prefix, newCall());
+      await beginSpread(newCall(db), key, prefix);
       await complete(key, () => fleet.settle(), 2);
     }
     // Until clients have moved some of theirs.
@@ -100,7 +100,7 @@ describe('prefixes that are spread', () => {
       })
       .toBeGreaterThan(3);
     await fleet.settle();
-    await beginLayoutChange(db, key, { prefixLength: 2, writeShards: 1 }, newCall());
+    await beginLayoutChange(newCall(db), key, { prefixLength: 2, writeShards: 1 });
     const options = {
       worker: { database: db, self: 'test', ownerIsGone: () => false, clock: systemClock, leaseMs: 10_000 },
       settle: () => fleet.settle(),
@@ -126,11 +126,10 @@ describe('prefixes that are spread', () => {
     const somewhere = () => ({ lng: west + random() * (east - west), lat: south + random() * (north - south) });
     const names = Array.from({ length: 24 }, (_, n) => `m${n}`);
     await createMarkers(
-      db,
+      newCall(db),
       old,
       names.map((name) => ({ key: name, position: somewhere() })),
       NOW,
-      newCall(),
     );
     const services = createServices(db, { consumerStatus: () => consumer.status(), cacheBytes: 0 });
     const { trust } = testPages({ trusted: false });
@@ -138,7 +137,7 @@ describe('prefixes that are spread', () => {
     let reads = 0;
     let done = false;
     async function read(): Promise<void> {
-      const call = newCall();
+      const call = newCall(db);
       const loaders = new Loaders({ ...services, trust }, call);
       const context = {
         loaders,
@@ -155,7 +154,7 @@ describe('prefixes that are spread', () => {
       while (!done) {
         const collection = await current(key);
         for (const name of own) {
-          await updateMarker(db, { collection, key: name }, { position: somewhere() }, { now: NOW }, newCall());
+          await updateMarker(newCall(db), { collection, key: name }, { position: somewhere() }, { now: NOW });
           await sleep(10);
         }
       }
@@ -166,7 +165,7 @@ describe('prefixes that are spread', () => {
     });
     const failed = Promise.all([...moving, ...reading]);
     failed.catch(() => (done = true));
-    await beginSpread(db, key, 'u', newCall());
+    await beginSpread(newCall(db), key, 'u');
     // Longer than collections are cached.
     await complete(key, () => sleep(2_500), 0);
     const before = reads;
@@ -180,24 +179,24 @@ describe('prefixes that are spread', () => {
     const key = 'still';
     const collection = await make({ key, prefixLength: 1 });
     const inputs = Array.from({ length: 12 }, (_, n) => ({ key: `m${n}`, position: { lng: 11 + n / 10, lat: 50 } }));
-    await createMarkers(db, collection, inputs, NOW, newCall());
-    await beginSpread(db, key, 'u', newCall());
+    await createMarkers(newCall(db), collection, inputs, NOW);
+    await beginSpread(newCall(db), key, 'u');
     await complete(key, async () => undefined, 1);
     const spread = await current(key);
     expect(spread.spread).toEqual([{ geoSlot: 'A', prefix: 'u', shards: 8, phase: 'SPREAD' }]);
-    const upserted = await upsertMarkers(db, spread, inputs, NOW, newCall());
+    const upserted = await upsertMarkers(newCall(db), spread, inputs, NOW);
     expect(upserted.written.map(({ outcome }) => outcome)).toEqual(inputs.map(() => 'unchanged'));
     for (const { key: name } of inputs.slice(0, 6)) {
-      await updateMarker(db, { collection: spread, key: name }, { name: 'renamed' }, { now: NOW }, newCall());
+      await updateMarker(newCall(db), { collection: spread, key: name }, { name: 'renamed' }, { now: NOW });
     }
     expect(await partitions(key, 'gpkA')).toEqual({ 'marker::still::u': 12 });
     const moved = inputs.map((input) => ({ ...input, position: { ...input.position, lat: 50.5 } }));
-    await upsertMarkers(db, spread, moved, NOW, newCall());
+    await upsertMarkers(newCall(db), spread, moved, NOW);
     const after = await partitions(key, 'gpkA');
     expect(Object.keys(after).every((pk) => /^marker::still::u::[0-7]$/.test(pk))).toBe(true);
-    await deleteCollection(db, key, NOW, newCall());
+    await deleteCollection(newCall(db), key, NOW);
     const emptying: Collection[] = [];
-    for await (const some of everyCollection(db, 'emptying', newCall(), { consistent: true })) emptying.push(...some);
+    for await (const some of everyCollection(newCall(db), 'emptying', { consistent: true })) emptying.push(...some);
     const deleted = emptying.find((each) => each.key === key);
     if (!deleted) throw new Error('the collection is not being emptied');
     const worker = { database: db, self: 'test', ownerIsGone: () => false, clock: systemClock, leaseMs: 10_000 };
@@ -242,31 +241,31 @@ describe('prefixes that are spread', () => {
   test('have the length of those in the keys, and cannot be had while the layout changes, or with all shards', async () => {
     await make({ key: 'bad', prefixLength: 2 });
     for (const prefix of ['u', 'ua', '', 'u33']) {
-      await expect(beginSpread(db, 'bad', prefix, newCall())).rejects.toMatchObject({
+      await expect(beginSpread(newCall(db), 'bad', prefix)).rejects.toMatchObject({
         code: 'BAD_USER_INPUT',
         details: { field: 'prefix' },
       });
     }
-    await expect(beginSpread(db, 'none', 'u3', newCall())).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(beginSpread(newCall(db), 'none', 'u3')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await make({ key: 'full', prefixLength: 0, writeShards: 32 });
-    await expect(beginSpread(db, 'full', '', newCall())).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    await beginLayoutChange(db, 'bad', { prefixLength: 3 }, newCall());
-    await expect(beginSpread(db, 'bad', 'u3', newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(beginSpread(newCall(db), 'full', '')).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    await beginLayoutChange(newCall(db), 'bad', { prefixLength: 3 });
+    await expect(beginSpread(newCall(db), 'bad', 'u3')).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 });
 
 /** As `repartition` does for a collection without markers. */
 async function repartitioned(key: string, wanted: WantedLayout): Promise<Collection> {
-  await beginLayoutChange(db, key, wanted, newCall());
-  for (let phase = 0; phase < 3; phase += 1) await endPhase(db, await current(key), newCall());
+  await beginLayoutChange(newCall(db), key, wanted);
+  for (let phase = 0; phase < 3; phase += 1) await endPhase(newCall(db), await current(key));
   return current(key);
 }
 
 test('a prefix stays spread until a repartition, no longer', async () => {
   const key = 'twice';
   const made = await make({ key, prefixLength: 1 });
-  await beginSpread(db, key, 'u', newCall());
-  await completeSpread(db, made, () => true, newCall());
+  await beginSpread(newCall(db), key, 'u');
+  await completeSpread(newCall(db), made, () => true);
   expect(writtenShards(await current(key), 'u')).toBe(8);
   await repartitioned(key, { prefixLength: 1, writeShards: 16 });
   const again = await repartitioned(key, { prefixLength: 1, writeShards: 32 });
@@ -280,8 +279,8 @@ test('prefixes spread in a former layout do not count towards the most', async (
   const key = 'many';
   const made = await make({ key, prefixLength: 2 });
   const alphabet = '0123456789bcdefghjkmnpqrstuvwxyz';
-  for (const first of 'us') for (const second of alphabet) await beginSpread(db, key, first + second, newCall());
-  await completeSpread(db, made, () => true, newCall());
+  for (const first of 'us') for (const second of alphabet) await beginSpread(newCall(db), key, first + second);
+  await completeSpread(newCall(db), made, () => true);
   await repartitioned(key, { prefixLength: 3 });
-  await expect(beginSpread(db, key, 'u3b', newCall())).resolves.toMatchObject({ prefixLength: 3 });
+  await expect(beginSpread(newCall(db), key, 'u3b')).resolves.toMatchObject({ prefixLength: 3 });
 });

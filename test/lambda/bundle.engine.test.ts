@@ -33,7 +33,7 @@ test('the function is one file that needs no node_modules, and just the permissi
   const reading = newReadingItem(db, owner, { at: DAYS_AGO, values: { t: 5 } }, Date.now());
   const markers = Array.from({ length: 50 }, (_, n) => markerItem(db, 'parks', `m${n}`, n, n / 2));
   const poison = { ...db.keys.marker('parks', 'odd'), lng: 'east' };
-  await putInBulk(db, db.tables.entities, [marker, reading ?? {}, poison, ...markers], newCall());
+  await putInBulk(newCall(db), db.tables.entities, [marker, reading ?? {}, poison, ...markers]);
 
   const operations = new Set<string>();
   const proxy = engineProxy((operation) => (operations.add(operation), false));

@@ -40,7 +40,7 @@ beforeAll(async () => {
     properties: { n, text: 'x'.repeat(500) },
   }));
   for (const from of [0, 100, 200, 300]) {
-    await createMarkers(db, collection, markers.slice(from, from + 100), NOW, newCall());
+    await createMarkers(newCall(db), collection, markers.slice(from, from + 100), NOW);
   }
 });
 

@@ -53,7 +53,7 @@ test('servers know from the state of a function and from the stream whether coun
   // counts as current.
   await until(async () => {
     await lambda({});
-    const { endAt } = (await loadStreamState(db, 'cells', newCall())) ?? {};
+    const { endAt } = (await loadStreamState(newCall(db), 'cells')) ?? {};
     await until(() => db.clock.wall() - (endAt ?? 0) > 3_500);
     return (await mapOf(url)) === 'PAGES a';
   });

@@ -81,7 +81,7 @@ async function eventRecords(db: Database): Promise<EventRecord[]> {
 }
 
 const put = (db: Database, Item: Record<string, unknown>) =>
-  send(db, 'put', { TableName: db.tables.entities, Item }, newCall());
+  send(newCall(db), 'put', { TableName: db.tables.entities, Item });
 
 /** Writes markers at random, some of them many times, and some items that are not markers. */
 async function writeAtRandom(
@@ -94,7 +94,7 @@ async function writeAtRandom(
     const key = `m${chance.integer(1, 25)}`;
     const { pk, sk } = db.keys.marker(db.keys.scope(collection), key);
     const what = chance.next();
-    if (what < 0.2) await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
+    if (what < 0.2) await send(newCall(db), 'delete', { TableName: db.tables.entities, Key: { pk, sk } });
     else if (what < 0.25) await put(db, { pk, sk: 'reading::2026-11-21T10:00:00.000Z', values: {} });
     else if (what < 0.3) await put(db, { pk, sk, lng: 'nowhere' });
     else {
@@ -107,7 +107,7 @@ async function writeAtRandom(
   }
 }
 
-const stateOf = (db: Database) => loadStreamState(db, 'cells', newCall());
+const stateOf = (db: Database) => loadStreamState(newCall(db), 'cells');
 
 /** Expects what a server's consumer would have made of the table, and that nobody holds the lease. */
 async function expectExact(db: Database): Promise<void> {
@@ -136,7 +136,7 @@ describe.each(variants(['readable', 'compact'] as const))('with %s keys', async 
       expect(await Promise.all(calls)).toEqual(calls.map(() => ({ batchItemFailures: [] })));
       await expectExact(db);
     }
-    expect(await countDeadLetters(db, 'cells', newCall())).toBeGreaterThan(0);
+    expect(await countDeadLetters(newCall(db), 'cells')).toBeGreaterThan(0);
     expect(Object.keys(await countedCells(db)).length).toBeGreaterThan(20);
   });
 });
@@ -169,7 +169,7 @@ describe('one table', async () => {
     interceptCalls(slow, 'Query', async (input, ask) => (await systemClock.sleep(100), ask(input)));
     await functionOf(slow)({});
     slow.client.destroy();
-    const [day] = await readDays(db, [{ scope: db.keys.scope(sensors), key: 'one', day: at.slice(0, 10) }], newCall());
+    const [day] = await readDays(newCall(db), [{ scope: db.keys.scope(sensors), key: 'one', day: at.slice(0, 10) }]);
     expect(day?.kept).toBeDefined();
     await expectExact(db);
   });
@@ -251,15 +251,15 @@ test('counts of a function of an earlier release are refused until a recount, wh
   const { layout } = (await stateOf(db)) ?? {};
   const { derived: TableName } = db.tables;
   const Key = db.keys.streamState('cells');
-  const { Item } = await send(db, 'get', { TableName, Key, ConsistentRead: true }, newCall());
+  const { Item } = await send(newCall(db), 'get', { TableName, Key, ConsistentRead: true });
   const former = { ...Item, layout: `${layout} by records`, pages: null, shards: {} };
-  await send(db, 'put', { TableName, Item: former }, newCall());
+  await send(newCall(db), 'put', { TableName, Item: former });
   // It added to blocks apart from what servers had written.
   const addition = {
     UpdateExpression: 'ADD nk :one, xk :x, yk :y',
     ExpressionAttributeValues: { ':one': 1, ':x': 17_000_000, ':y': 52_000_000 },
   };
-  await send(db, 'update', { TableName, Key: db.keys.cell('parks', 'u3'), ...addition }, newCall());
+  await send(newCall(db), 'update', { TableName, Key: db.keys.cell('parks', 'u3'), ...addition });
   await expect(lambda({})).rejects.toThrow('run `cellport recount`');
   await recount(
     { ...streamParts(db), clock: withoutWaiting(systemClock), tables: openRecount(db, 'cells'), checkOnly: false },

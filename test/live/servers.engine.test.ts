@@ -46,7 +46,7 @@ describe('servers that read the stream themselves', async () => {
   test('each emits every change once, whether it maintains the cells or not; none is lost when another takes over', async () => {
     const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const write = async (keys: readonly string[]) => {
-      for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
+      for (const key of keys) await createMarker(newCall(db), parks, { key, position: { lng: 1, lat: 1 } }, NOW);
     };
     const one = followChanges(db);
     await until(() => one.cells.status().owner);
@@ -113,7 +113,7 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     const begun = Math.floor(Date.now() / 1_000) * 1_000;
     const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const write = async (keys: readonly string[]) => {
-      for (const key of keys) await createMarker(db, parks, { key, position: { lng: 1, lat: 1 } }, NOW, newCall());
+      for (const key of keys) await createMarker(newCall(db), parks, { key, position: { lng: 1, lat: 1 } }, NOW);
     };
     const redisUrl = `redis://127.0.0.1:${port}`;
     const one = followChanges(db, { redisUrl });

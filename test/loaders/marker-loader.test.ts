@@ -20,15 +20,15 @@ let sensors: Collection;
 beforeAll(async () => {
   sensors = await testCollection(database, { key: 'sensors', name: 'Sensors' }, NOW.toISOString());
   const markers = ['a', 'b', 'c'].map((key) => ({ key, position: { lng: 1, lat: 2 } }));
-  await createMarkers(database, sensors, markers, NOW.toISOString(), newCall());
+  await createMarkers(newCall(database), sensors, markers, NOW.toISOString());
   const readings = Array.from({ length: 20 }, (_, ms) => ({ at: at(ms), values: { n: ms } }));
-  for (const { key } of markers) await recordReadings(database, { collection: sensors, key }, readings, NOW, newCall());
+  for (const { key } of markers) await recordReadings(newCall(database), { collection: sensors, key }, readings, NOW);
 });
 
 function request(db: Database = newMemoryDatabase('readable', { tables: database.tables }), limits = {}) {
   const calls = recordCalls(db);
   const most = { ...DEFAULT_LIMITS, readingQueries: 100, itemsPerField: 100, ...limits };
-  const loader = new MarkerLoader(db, newCall(), pLimit(4), most, () => NOW);
+  const loader = new MarkerLoader(newCall(db), pLimit(4), most, () => NOW);
   return { loader, calls, sent: () => calls.commands.map(({ name }) => name) };
 }
 

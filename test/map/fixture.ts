@@ -141,9 +141,9 @@ export async function addMarkers(
   batch: number,
   sizes: PageSizes = {},
 ): Promise<void> {
-  const call = newCall();
+  const call = newCall(database);
   const items = markers.map((marker) => newMarkerItem(database, collection, marker, NOW));
-  await putMarkersInBulk(database, items, call);
+  await putMarkersInBulk(call, items);
   await addPages(database, collection, batch, items, sizes);
   const blocks = new Map<string, Map<string, CellSums>>();
   for (let length = 1; length <= 5; length++) {
@@ -164,7 +164,7 @@ export async function makeCollection(
   markers: readonly Made[],
   sizes: PageSizes = {},
 ): Promise<Collection> {
-  const collection = await createCollection(database, { name: input.key, code: 'Tc', ...input }, NOW, newCall());
+  const collection = await createCollection(newCall(database), { name: input.key, code: 'Tc', ...input }, NOW);
   await addMarkers(database, collection, markers, 1, sizes);
   return collection;
 }
@@ -181,7 +181,7 @@ export interface ContextOptions {
 /** The context of one request, with its own caches unless given. */
 export function requestContext(database: Database, options: ContextOptions = {}) {
   const { trusted = true, limits = {} } = options;
-  const call = newCall();
+  const call = newCall(database);
   const services = createServices(database, {
     cellCache:
       options.cellCache ?? new CellCache({ maxBytes: 16e6, trusted: () => trusted, now: () => performance.now() }),

@@ -35,7 +35,7 @@ const servicesOf = (clusters = noClusters) =>
 
 /** The context of one request, and what it reads. */
 function request(services: ServerServices) {
-  const call = newCall();
+  const call = newCall(database);
   const { scheduler, keys } = database;
   const loaders = new Loaders(services, call);
   return { call, context: { loaders, keys, limits: services.limits, turn: scheduler.takeTurn, scheduler } };

@@ -82,15 +82,15 @@ test(`after concurrent clients have created, changed, moved and deleted markers 
       const says = { position, place: pick(PLACES), name: pick(['a', 'b', null]) };
       const chance = random();
       try {
-        if (chance < 0.3) told(await createMarker(own, collection, { key, ...says }, NOW, newCall()));
+        if (chance < 0.3) told(await createMarker(newCall(own), collection, { key, ...says }, NOW));
         else if (chance < 0.35) {
           const inputs = [key, `${key}x`].map((one) => ({ key: one, ...says }));
-          for (const write of (await createMarkers(own, collection, inputs, NOW, newCall())).written) told(write);
+          for (const write of (await createMarkers(newCall(own), collection, inputs, NOW)).written) told(write);
         } else if (chance < 0.8) {
           const field = pick(['position', 'place', 'name'] as const);
           const change = { [field]: says[field] };
-          told(await updateMarker(own, { collection, key }, change, { now: NOW }, newCall()));
-        } else told(await deleteMarker(own, { collection, key }, { now: NOW }, newCall()), true);
+          told(await updateMarker(newCall(own), { collection, key }, change, { now: NOW }));
+        } else told(await deleteMarker(newCall(own), { collection, key }, { now: NOW }), true);
       } catch (error) {
         expect(['CONFLICT', 'NOT_FOUND']).toContain((error as { code?: string }).code);
       }
@@ -165,7 +165,7 @@ test(`after concurrent clients have created, changed, moved and deleted markers 
     const street = encode(SPOTS[0]!, 7);
     const there = markers.filter(({ position }) => encode(position, 7) === street);
     expect((await cellAt(requestContext(db).context, collection, street)).count).toBe(there.length);
-    expect((await loadStreamState(db, 'cells', newCall()))?.gap).toBeNull();
+    expect((await loadStreamState(newCall(db), 'cells'))?.gap).toBeNull();
     expect(await storedCells(db)).toEqual(await countedCells(db));
     expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
     expect(await storedEntries(db)).toEqual(await markerEntries(db));

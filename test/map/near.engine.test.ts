@@ -231,12 +231,10 @@ describe('queries by distance', () => {
     const collection = await makeCollection(database, { key: 'changing' }, made);
     const center = { lng: 10.5, lat: 50.5 };
     const put = (marker: Made) =>
-      send(
-        database,
-        'put',
-        { TableName: database.tables.entities, Item: newMarkerItem(database, collection, marker, NOW) },
-        newCall(),
-      );
+      send(newCall(database), 'put', {
+        TableName: database.tables.entities,
+        Item: newMarkerItem(database, collection, marker, NOW),
+      });
     const found: Near[] = [];
     const gone = new Set<string>();
     for (let after: string | null = null, number = 0; ; number++) {
@@ -258,12 +256,10 @@ describe('queries by distance', () => {
       for (const key of [last, later?.key]) {
         if (key === undefined || number > 4) continue;
         gone.add(key);
-        await send(
-          database,
-          'delete',
-          { TableName: database.tables.entities, Key: database.keys.marker('changing', key) },
-          newCall(),
-        );
+        await send(newCall(database), 'delete', {
+          TableName: database.tables.entities,
+          Key: database.keys.marker('changing', key),
+        });
       }
       await put({
         key: `new ${number}`,

@@ -35,19 +35,15 @@ beforeAll(async () => {
 });
 
 const put = (collection: Collection, marker: Made) =>
-  send(
-    database,
-    'put',
-    { TableName: database.tables.entities, Item: newMarkerItem(database, collection, marker, NOW) },
-    newCall(),
-  );
+  send(newCall(database), 'put', {
+    TableName: database.tables.entities,
+    Item: newMarkerItem(database, collection, marker, NOW),
+  });
 const remove = (collection: Collection, key: string) =>
-  send(
-    database,
-    'delete',
-    { TableName: database.tables.entities, Key: database.keys.marker(collection.key, key) },
-    newCall(),
-  );
+  send(newCall(database), 'delete', {
+    TableName: database.tables.entities,
+    Key: database.keys.marker(collection.key, key),
+  });
 
 async function readThrough(
   page: (after: string | null) => Promise<MarkerConnection>,

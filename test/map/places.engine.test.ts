@@ -22,7 +22,7 @@ async function hang(db: Database, collection: Collection, places: Readonly<Recor
   const items = Object.entries(places).map(([key, place]) =>
     newMarkerItem(db, collection, { key, position: { lng: 1, lat: 2 }, place }, NOW),
   );
-  await putMarkersInBulk(db, items, newCall());
+  await putMarkersInBulk(newCall(db), items);
 }
 
 /** All markers at a place, page by page. */
@@ -80,7 +80,7 @@ describe.each(variants(['readable', 'compact'] as const))('markers by their plac
 
   test('follow a change of place, and disappear with it', async () => {
     const change = (place: string[] | null) =>
-      updateMarker(db, { collection: houses, key: 'g' }, { place }, { now: NOW }, newCall());
+      updateMarker(newCall(db), { collection: houses, key: 'g' }, { place }, { now: NOW });
     await change(['Berlin', 'E']);
     expect([await keysIn(db, houses, ['Berlin', 'D']), await keysIn(db, houses, ['Berlin'])]).toEqual([[], ['g']]);
     await change(null);
@@ -139,7 +139,7 @@ describe('a page of markers by their place', async () => {
       markersInPlace(requestContext(db).context, yards, ['X'], { first: 2, after });
     const first = await page();
     expect(first.edges.map(({ node }) => node.key)).toEqual(['a', 'b']);
-    await updateMarker(db, { collection: yards, key: 'b' }, { place: null }, { now: NOW }, newCall());
+    await updateMarker(newCall(db), { collection: yards, key: 'b' }, { place: null }, { now: NOW });
     await hang(db, yards, { aa: ['X', 'a'], cc: ['X', 'c'] });
     const second = await page(first.pageInfo.endCursor);
     expect(second.edges.map(({ node }) => node.key)).toEqual(['c', 'cc']);

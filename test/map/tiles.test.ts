@@ -204,7 +204,7 @@ test('markers carry id, key, name, category and what maps draw, or the propertie
 test('cells are the squares of a viewport with their counts, zones are cut to the tile, and layers come as asked', async () => {
   const { context } = requestContext(db, { cellCache });
   const collection = await requireCollection(context, 'cities');
-  await createZone(db, collection, { key: 'box', name: 'Box', geometry: rectangle(1, 1, 170, 60) }, NOW, newCall());
+  await createZone(newCall(db), collection, { key: 'box', name: 'Box', geometry: rectangle(1, 1, 170, 60) }, NOW);
   const { bytes, count } = await tileOf('cities', 2, 2, 1, { layers: ['cells', 'zones'] });
   expect(count).toBe(0);
   expect(decodeLayer(bytes, 'markers')).toEqual([]);

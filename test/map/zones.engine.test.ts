@@ -49,12 +49,12 @@ describe.each(variants(['readable', 'compact'] as const))('zones, with %s keys',
   // The other slot, as after a repartition.
   const stars = { ...made, geoSlot: style === 'compact' ? ('B' as const) : ('A' as const) };
   const moved = { ...db.keys.collection('stars'), ...stars, description: undefined, readingsTtlDays: undefined };
-  await send(db, 'put', { TableName: db.tables.entities, Item: moved }, newCall());
+  await send(newCall(db), 'put', { TableName: db.tables.entities, Item: moved });
   const names = RINGS.map((_, index) => `z${index}`);
   beforeAll(async () => {
     for (const [index, rings] of RINGS.entries()) {
       const geometry = { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) };
-      await createZone({ ...db, geometry: geometryStore }, stars, { key: `z${index}`, geometry }, NOW, newCall());
+      await createZone(newCall({ ...db, geometry: geometryStore }), stars, { key: `z${index}`, geometry }, NOW);
     }
   });
   const context = (more = {}) => requestContext({ ...db, geometry: geometryStore }, more);
@@ -212,7 +212,7 @@ describe('a zone whose geometry is stored in an object', async () => {
   const square = (lng: number, size: number) => rectangle(lng, 0, lng + size, size);
   const outside = { objects: createFolderStore(join(folder, 'lakes')), inlineBytes: 0 };
   const make = (key: string, lng: number) =>
-    createZone({ ...db, geometry: outside }, lakes, { key, geometry: square(lng, 5) }, NOW, newCall());
+    createZone(newCall({ ...db, geometry: outside }), lakes, { key, geometry: square(lng, 5) }, NOW);
   const context = () => requestContext({ ...db, geometry: outside }).context;
   const pathOf = (object: string | undefined) => join(folder, 'lakes', object!);
 
@@ -252,17 +252,16 @@ describe('a zone whose geometry is stored in an object', async () => {
     const viewport = readViewport({ bounds: { west: 41, south: 1, east: 42, north: 2 }, zoom: 9 });
     const { edges } = await viewportZones(context(), viewport, 'lakes', { first: 10 });
     expect(edges.map(({ node }) => node.key)).toEqual([key]);
-    await deleteZone({ ...db, geometry: outside }, { collection: lakes, key }, undefined, newCall());
+    await deleteZone(newCall({ ...db, geometry: outside }), { collection: lakes, key }, undefined);
   });
 
   test('whose object was replaced after its item was read is returned with its new geometry', async () => {
     const before = await make('moving', 80);
     await updateZone(
-      { ...db, geometry: outside },
+      newCall({ ...db, geometry: outside }),
       { collection: lakes, key: 'moving' },
       { geometry: square(81, 5) },
       { now: NOW },
-      newCall(),
     );
     expect((await context().loaders.zones.geometry(before)).geometry).toEqual(square(81, 5));
   });
@@ -282,7 +281,7 @@ test('the markers inside a zone are those that brute force finds, page by page, 
   const { context: map } = requestContext({ ...db, geometry: own });
   for (const [index, rings] of RINGS.slice(-6).entries()) {
     const geometry = { type: 'MultiPolygon', coordinates: rings.map((ring) => [ring]) };
-    const zone = await createZone({ ...db, geometry: own }, places, { key: `z${index}`, geometry }, NOW, newCall());
+    const zone = await createZone(newCall({ ...db, geometry: own }), places, { key: `z${index}`, geometry }, NOW);
     const expected = markers
       .filter(({ position: { lng, lat } }) => bruteAt(rings, lng, lat).inside)
       .map(({ key }) => key);
@@ -299,7 +298,7 @@ test('the markers inside a zone are those that brute force finds, page by page, 
     type: 'LineString',
     coordinates: [markers[0]!.position, markers[1]!.position].map(({ lng, lat }) => [lng, lat]),
   };
-  const road = await createZone({ ...db, geometry: own }, places, { key: 'road', geometry: line }, NOW, newCall());
+  const road = await createZone(newCall({ ...db, geometry: own }), places, { key: 'road', geometry: line }, NOW);
   const { edges, pageInfo } = await zoneMarkers(map, road, 'places', { first: 10 });
   expect([edges, pageInfo.hasNextPage, await zoneCount(map, road, 'places')]).toEqual([[], false, 0]);
 });

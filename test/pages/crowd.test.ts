@@ -9,6 +9,7 @@ import { markersWithin } from '../../src/map/near/near.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { MapMarker } from '../../src/model/marker.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
+import { newCall } from '../../src/store/database.js';
 import { mapMarkerFromIndex, newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { MOST_HINTS } from '../../src/store/page/pages.js';
 import { openPages } from '../../src/stream/consume/derived-ports.js';
@@ -94,7 +95,7 @@ test('a list of which most markers were deleted can be paged to its end', async 
     mapMarkerFromIndex(database.keys, newMarkerItem(database, collection, one, NOW), collection.key),
   );
   const ordered = drawn.map((one) => orderedMarker(one!)).sort((a, b) => (a.position < b.position ? -1 : 1));
-  const { open, ...pages } = openPages(database);
+  const { open, ...pages } = openPages(newCall(database));
   const options = {
     ...pages,
     mostHints: MOST_HINTS,

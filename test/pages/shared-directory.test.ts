@@ -33,10 +33,10 @@ test('a client that leaves does not fail the request of another that waits for t
   const db = memoryDatabase();
   const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
   const part = { begin: 'u', hints: [{ begin: 'u', markers: 3, bytes: 900 }], end: afterPartition('u') };
-  await putDirectoryPart(db, { scope: 'parks', generation: '1' }, part, newCall());
+  await putDirectoryPart(newCall(db), { scope: 'parks', generation: '1' }, part);
   const shared = services(db);
   const read = async (signal: AbortSignal) => {
-    const pages = await new Loaders(shared, newCall(signal)).pages.open(parks);
+    const pages = await new Loaders(shared, newCall(db, signal)).pages.open(parks);
     return pages?.directory([partitionRange('u')], Infinity, new Budget(64, 100));
   };
   // A DynamoDB that takes 50 ms.
@@ -60,7 +60,7 @@ test('a client that leaves does not fail the request of another that waits for t
 test('markers that were only published make no partition, as no page has them yet', async () => {
   const db = memoryDatabase();
   const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, '2026-11-21T10:00:00.000Z');
-  const loaders = new Loaders(services(db), newCall());
+  const loaders = new Loaders(services(db), newCall(db));
   const recent = RecentCells.NONE.with([{ batch: 9, sums: new Map([['u3k41', { count: 1, sumLng: 1, sumLat: 1 }]]) }]);
   loaders.recent.cells = () => Promise.resolve(recent);
   expect((await loaders.blocks.one(parks, '')).children.size).toBe(1);

@@ -31,14 +31,14 @@ async function server(
   const put = async (begins: readonly string[], next?: string) => {
     const end = next?.startsWith(begins[0]?.charAt(0) ?? '') ? next : afterPartition(begins[0] ?? '');
     for (const part of partsOfHints(begins.map(hint), end, begins.length))
-      await putDirectoryPart(db, named, part, newCall());
+      await putDirectoryPart(newCall(db), named, part);
   };
   for (const [index, part] of parts.entries()) await put(part, parts[index + 1]?.[0]);
   const world = { exist, asked: 0, first: [] as string[] };
   const directories = new DirectoryCache(keptBytes);
   const source = {
-    at: (position: string) => findDirectoryPart(db, named, position, false, newCall()),
-    between: (from: string, to: string, limit: number) => readDirectory(db, named, { from, to, limit }, newCall()),
+    at: (position: string) => findDirectoryPart(newCall(db), named, position, false),
+    between: (from: string, to: string, limit: number) => readDirectory(newCall(db), named, { from, to, limit }),
     partitions: () => {
       world.asked += 1;
       return Promise.resolve(world.exist);

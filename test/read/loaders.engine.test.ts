@@ -29,14 +29,14 @@ beforeAll(async () => {
     key: `m${index}`,
     position: { lng: index / 4, lat: 50 },
   }));
-  await createMarkers(database, parks, markers, NOW, newCall());
+  await createMarkers(newCall(database), parks, markers, NOW);
   const one = { count: 1, sumLng: 0, sumLat: 0 };
   await addCells(database, 'parks', 1, new Map(['u', 'u0', 'u1'].map((parent) => [parent, new Map([['0', one]])])));
 });
 
 function request(signal?: AbortSignal, maxBytes = 1e6) {
   const now = () => performance.now();
-  const call = newCall(signal);
+  const call = newCall(database, signal);
   const cellCache = new CellCache({ maxBytes, trusted: () => true, now });
   const collectionCache = createCollectionCache({ now });
   const geometryCache = createGeometryCache({ maxBytes: 0 });

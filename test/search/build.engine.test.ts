@@ -23,7 +23,7 @@ const tables = openSearchTables(db, 'cells');
 const collection = await testCollection(db, { key: 'hills', name: 'Hills' }, NOW);
 for (let n = 0; n < MARKERS; n++) {
   const marker = { key: `h${n}`, name: `Hill ${n}`, position: { lng: n, lat: 1 }, properties: {} };
-  await createMarker(db, collection, marker, NOW, newCall());
+  await createMarker(newCall(db), collection, marker, NOW);
 }
 
 const keyOf = ({ pk, sk }: Item) => ({ pk: String(pk), sk: String(sk) });

@@ -63,8 +63,8 @@ async function follow(
 }
 
 const create = (collection: Collection, key: string, name: string, properties = {}) =>
-  createMarker(db, collection, { key, name, position: { lng: 1, lat: 1 }, properties }, NOW, newCall());
-const remove = (collection: Collection, key: string) => deleteMarker(db, { collection, key }, { now: NOW }, newCall());
+  createMarker(newCall(db), collection, { key, name, position: { lng: 1, lat: 1 }, properties }, NOW);
+const remove = (collection: Collection, key: string) => deleteMarker(newCall(db), { collection, key }, { now: NOW });
 
 /** The names of all markers in the table, with their keys. */
 async function inTable(): Promise<string[]> {
@@ -118,7 +118,7 @@ test('an index follows creations, changes, deletions and new markers under old k
       } else if (next() < 0.4) {
         await remove(parks, key);
         existing.delete(key);
-      } else await updateMarker(db, { collection: parks, key }, { name }, { now: NOW }, newCall());
+      } else await updateMarker(newCall(db), { collection: parks, key }, { name }, { now: NOW });
       // In the middle of the writes, at a different point each time.
       if (n === round * 9) {
         await running.stop();
@@ -139,12 +139,12 @@ test('an index follows creations, changes, deletions and new markers under old k
     );
   await until(async () => (await ranked()).length === 2);
   expect(await ranked()).toEqual(['large', 'small']);
-  await updateCollection(db, 'parks', { rankBy: 'depth' }, { now: NOW }, newCall());
+  await updateCollection(newCall(db), 'parks', { rankBy: 'depth' }, { now: NOW });
   await until(async () => (await ranked()).join() === 'small,large' && running.follower.status.state === 'following');
   expect(scanned.length).toBe(2);
 
   await until(async () => (await running.engine.count(named('parks'))) === 1);
-  await deleteCollection(db, 'parks', NOW, newCall());
+  await deleteCollection(newCall(db), 'parks', NOW);
   await until(async () => (await running.engine.count(named('parks'))) === 0);
   await running.stop();
 });
@@ -171,7 +171,7 @@ test('an index answers and follows while it adopts new ranks', async () => {
   waiting = new Promise((resolve) => {
     goOn = resolve;
   });
-  await updateCollection(db, 'towns', { rankBy: 'depth' }, { now: NOW }, newCall());
+  await updateCollection(newCall(db), 'towns', { rankBy: 'depth' }, { now: NOW });
   await until(async () => {
     expect(await found()).toBe('large,new,small');
     return scanned.length > before;

@@ -26,8 +26,8 @@ test('a new rankBy is learned although eventually consistent reads do not show i
   const ranks = new Ranks(db.keys, () => openSearchTables(db, 'cells').listCollections());
   await ranks.read();
   expect([...ranks.byScope]).toEqual([['cities', 'population']]);
-  await updateCollection(db, 'cities', { rankBy: 'area' }, { now: NOW }, newCall());
-  const image = wireOf(await readCollectionItem(db, 'cities', newCall()))['M'] as NonNullable<StreamRecord['after']>;
+  await updateCollection(newCall(db), 'cities', { rankBy: 'area' }, { now: NOW });
+  const image = wireOf(await readCollectionItem(newCall(db), 'cities'))['M'] as NonNullable<StreamRecord['after']>;
   isStale = true;
   const { pk, sk } = image;
   expect(await ranks.learn({ keys: { pk, sk }, before: image, after: image } as unknown as StreamRecord)).toBe(true);

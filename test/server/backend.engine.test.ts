@@ -25,7 +25,7 @@ test("the log of single writes is checkpointed into the embedded engine's databa
   // Single writes alone stay in the log, however many there are.
   for (let at = 0; at < 60; at += 1) {
     const Item = { pk: 'large', sk: String(at), text: 'x'.repeat(390_000) };
-    await send(database, 'put', { TableName: database.tables.derived, Item }, newCall());
+    await send(newCall(database), 'put', { TableName: database.tables.derived, Item });
   }
   await vi.waitFor(() => expect(megabytes()).toBeGreaterThanOrEqual(18), { timeout: 30_000 });
 });

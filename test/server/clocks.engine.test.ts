@@ -29,7 +29,7 @@ const MAP = `{ viewport(bounds: { west: -10, south: 40, east: 10, north: 60 }, z
 const db = await testDatabase('readable', { stream: true });
 const parks = await testCollection(db, { key: 'parks', name: 'Parks' });
 const markers = Array.from({ length: 20 }, (_, at) => ({ key: `k${at}`, position: { lng: at / 4, lat: 45 + at / 4 } }));
-await createMarkers(db, parks, markers, new Date().toISOString(), newCall());
+await createMarkers(newCall(db), parks, markers, new Date().toISOString());
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {

@@ -71,7 +71,7 @@ test.each(['cities', 'countries'])("a collection %s that is not the demo's stays
   await expect(loading).rejects.toThrow(`the collection "${key}" is not the demo's; give the demo another`);
   expect(demo.readiness()).toMatchObject({ state: 'failed', cities: 0 });
   // Not only the own one: no half of the demo is created either.
-  expect((await listCollections(database, { first: 9 }, newCall())).collections).toEqual([own]);
+  expect((await listCollections(newCall(database), { first: 9 })).collections).toEqual([own]);
   const { Count } = await database.client.send(new ScanCommand({ TableName: database.tables.entities }));
   expect(Count).toBe(1);
 });

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
   const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
   for (const some of [markers.slice(0, 400), markers.slice(400)])
-    await createMarkers(db, collection, some, NOW, newCall());
+    await createMarkers(newCall(db), collection, some, NOW);
   await cells.caughtUp(new AbortController().signal);
   const caches = servicesOf();
   other = await startServer(db, {
@@ -90,15 +90,15 @@ test('every server of a fleet shows each marker exactly once at every moment, fr
       const moves = Array.from({ length: 12 }, () => Math.floor(random() * STAY));
       for (const index of new Set(moves)) {
         const reference = { collection, key: `k${index}` };
-        await updateMarker(db, reference, { position: somewhere() }, { now: NOW }, newCall());
+        await updateMarker(newCall(db), reference, { position: somewhere() }, { now: NOW });
       }
       const again = Array.from({ length: 6 }, () => STAY + Math.floor(random() * (COUNT - STAY)));
       for (const index of new Set(again)) {
-        await deleteMarker(db, { collection, key: `k${index}` }, { now: NOW }, newCall());
-        await createMarkers(db, collection, [{ key: `k${index}`, position: somewhere() }], NOW, newCall());
+        await deleteMarker(newCall(db), { collection, key: `k${index}` }, { now: NOW });
+        await createMarkers(newCall(db), collection, [{ key: `k${index}`, position: somewhere() }], NOW);
       }
       const more = Array.from({ length: 8 }, (_, at) => ({ key: `r${round} ${at}`, position: somewhere() }));
-      await createMarkers(db, collection, more, NOW, newCall());
+      await createMarkers(newCall(db), collection, more, NOW);
     }
     writing = false;
   };
@@ -136,7 +136,7 @@ test('every server of a fleet shows each marker exactly once at every moment, fr
 });
 
 async function createdCollection() {
-  const [collection] = await getCollections(db, ['parks'], newCall());
+  const [collection] = await getCollections(newCall(db), ['parks']);
   if (!collection) throw new Error('there is no collection');
   return collection;
 }

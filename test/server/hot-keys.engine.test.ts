@@ -35,7 +35,7 @@ beforeAll(async () => {
     key: `p${n}`,
     position: { lng: n < 50 ? 13.4 : 2.35, lat: n < 50 ? 52.5 : 48.9 },
   }));
-  await createMarkers(database, collection, markers, NOW, newCall());
+  await createMarkers(newCall(database), collection, markers, NOW);
   url = await serve();
 });
 afterAll(async () => {

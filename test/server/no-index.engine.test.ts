@@ -189,18 +189,17 @@ describe('a collection without a geo index', async () => {
   });
 
   test('costs one write unit for a move', async () => {
-    const collections = await getCollections(db, [...BOTH], newCall());
+    const collections = await getCollections(newCall(db), [...BOTH]);
     const units = [];
     for (const collection of collections) {
       if (collection === null) throw new Error('there is no such collection');
-      const call = newCall();
+      const call = newCall(db);
       const [key = ''] = model.keys();
       await updateMarker(
-        db,
+        call,
         { collection, key },
         { position: { lng: 12.5, lat: 41.9 } },
         { now: new Date().toISOString() },
-        call,
       );
       units.push(call.meter.writeUnits);
     }
@@ -224,17 +223,16 @@ describe('a collection without a geo index', async () => {
     calls.reset();
     // No server runs: the pages lack these, and the move of the test before.
     const [gone = ''] = [...model.keys()].slice(-1);
-    for (const collection of await getCollections(db, [...BOTH], newCall())) {
+    for (const collection of await getCollections(newCall(db), [...BOTH])) {
       if (collection === null) throw new Error('there is no such collection');
       const now = new Date().toISOString();
       await createMarkers(
-        db,
+        newCall(db),
         collection,
         [{ key: 'late', position: { lng: 1, lat: 2 }, category: 'bus' }],
         now,
-        newCall(),
       );
-      await deleteMarker(db, { collection, key: gone }, { now }, newCall());
+      await deleteMarker(newCall(db), { collection, key: gone }, { now });
     }
     model.set('late', { position: { lng: 1, lat: 2 }, category: 'bus' });
     model.delete(gone);
@@ -246,7 +244,7 @@ describe('a collection without a geo index', async () => {
   });
 
   test('is walked completely while a recount replaces its pages', async () => {
-    const [fleet] = await getCollections(db, ['fleet'], newCall());
+    const [fleet] = await getCollections(newCall(db), ['fleet']);
     if (!fleet) throw new Error('there is no such collection');
     const recount = () => recountDerived(backend, silentLog, false, new AbortController().signal);
     // The pages lack what was written since the server stopped.
@@ -254,20 +252,20 @@ describe('a collection without a geo index', async () => {
     let asked = 0;
     const generation = async () => {
       if ((asked += 1) === 12) await recount();
-      return (await loadStreamState(db, CONSUMER, newCall()))?.pages?.generation;
+      return (await loadStreamState(newCall(db), CONSUMER))?.pages?.generation;
     };
     const found: string[] = [];
     const walked = { scope: db.keys.scope(fleet), generation, partitions: Array.from(GEOHASH_ALPHABET) };
-    for await (const { markers } of walkPages(db, walked, newCall())) found.push(...markers.map(({ key }) => key));
+    for await (const { markers } of walkPages(newCall(db), walked)) found.push(...markers.map(({ key }) => key));
     expect(found.toSorted()).toEqual([...model.keys()].toSorted());
   });
 
   test('stays readable while a recount builds other pages; without any, it says what to do', async () => {
     const edit = async (more: Partial<StreamState>) => {
-      const state = await loadStreamState(db, CONSUMER, newCall());
-      if (state) await putStreamState(db, CONSUMER, { ...state, ...more, version: state.version + 1 }, newCall());
+      const state = await loadStreamState(newCall(db), CONSUMER);
+      if (state) await putStreamState(newCall(db), CONSUMER, { ...state, ...more, version: state.version + 1 });
     };
-    const { pages } = (await loadStreamState(db, CONSUMER, newCall())) ?? {};
+    const { pages } = (await loadStreamState(newCall(db), CONSUMER)) ?? {};
     const bounds = { west: -180, south: -90, east: 180, north: 90 };
     await edit({
       pages: null,
@@ -301,7 +299,7 @@ describe('a collection without a geo index', async () => {
     expect(first).toMatchObject({ code: 0, output: expect.stringMatching(/2 created/) as string });
     const again = await cli('import', file, '-c', 'places');
     expect(again).toMatchObject({ code: 0, output: expect.stringMatching(/2 unchanged/) as string });
-    expect(await getCollections(db, ['places'], newCall())).toMatchObject([{ geoIndex: false }]);
+    expect(await getCollections(newCall(db), ['places'])).toMatchObject([{ geoIndex: false }]);
   });
 
   test('is refused by what works on the geo index', async () => {

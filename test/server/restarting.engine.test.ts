@@ -71,7 +71,7 @@ test('a command whose engine dies after it was opened waits until it is back, an
     const { database } = backend;
     await ensureTables(database);
     await testCollection(database, { key: 'parks', name: 'Parks' });
-    const list = () => listCollections(database, { first: 1 }, newCall());
+    const list = () => listCollections(newCall(database), { first: 1 });
     await killEngine(own);
     const all = await Promise.all([list(), list(), list()]);
     expect(all.map(({ collections }) => collections.map(({ key }) => key))).toEqual([['parks'], ['parks'], ['parks']]);

@@ -17,25 +17,25 @@ const keysOf = (items: readonly { readonly pk: string; readonly sk: string }[]) 
 describe('a batch of reads', () => {
   test('returns items in the order of its keys, duplicates included, and undefined for missing ones', async () => {
     const items = itemsOf('order', 3);
-    await putInBulk(database, table, items, newCall());
+    await putInBulk(newCall(database), table, items);
     const [zero, one, two] = keysOf(items) as [never, never, never];
-    const call = newCall();
-    const found = await batchGet(database, table, [two, { pk: 'order', sk: 'none' }, zero, one, two], call);
+    const call = newCall(database);
+    const found = await batchGet(call, table, [two, { pk: 'order', sk: 'none' }, zero, one, two]);
     expect(found).toEqual([items[2], undefined, items[0], items[1], items[2]]);
     expect(call.meter.getItems).toBe(4);
   });
 
   test('is split into batches of 100', async () => {
     const items = itemsOf('many', 250);
-    await putInBulk(database, table, items, newCall());
+    await putInBulk(newCall(database), table, items);
     const calls = recordCalls(database);
-    expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
+    expect(await batchGet(newCall(database), table, keysOf(items))).toEqual(items);
     expect(calls.count('BatchGetItem')).toBe(3);
   });
 
   test('retries what DynamoDB leaves unprocessed', async () => {
     const items = itemsOf('unprocessed', 100);
-    await putInBulk(database, table, items, newCall());
+    await putInBulk(newCall(database), table, items);
     const db = client();
     let calls = 0;
     interceptCalls(db, 'BatchGetItem', async (input, ask) => {
@@ -47,18 +47,18 @@ describe('a batch of reads', () => {
         taken === 0 ? { Responses: {} } : await ask({ RequestItems: { [table]: { Keys: keys.slice(0, taken) } } });
       return { ...answer, UnprocessedKeys: taken === keys.length ? {} : { [table]: { Keys: keys.slice(taken) } } };
     });
-    expect(await batchGet(db, table, keysOf(items), newCall())).toEqual(items);
+    expect(await batchGet(newCall(db), table, keysOf(items))).toEqual(items);
   });
 
   test('fails with THROTTLED if DynamoDB stops returning items', async () => {
     const db = client();
     interceptCalls(db, 'BatchGetItem', async (input) => ({ Responses: {}, UnprocessedKeys: input['RequestItems'] }));
-    await expect(batchGet(db, table, [{ pk: 'a', sk: 'b' }], newCall())).rejects.toMatchObject({ code: 'THROTTLED' });
+    await expect(batchGet(newCall(db), table, [{ pk: 'a', sk: 'b' }])).rejects.toMatchObject({ code: 'THROTTLED' });
   });
 
   test('without keys sends no request', async () => {
     const calls = recordCalls(database);
-    expect(await batchGet(database, table, [], newCall())).toEqual([]);
+    expect(await batchGet(newCall(database), table, [])).toEqual([]);
     expect(calls.count()).toBe(0);
   });
 });
@@ -70,22 +70,17 @@ describe('a bulk of writes', () => {
     leaveUnprocessed(db);
     const refused = Array.from({ length: 5 }, () => 'refused' as const);
     injectFaults(db, 'BatchWriteItem', ['throttled', 'answer lost', undefined, ...refused]);
-    await putInBulk(db, table, items, newCall());
-    expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
+    await putInBulk(newCall(db), table, items);
+    expect(await batchGet(newCall(database), table, keysOf(items))).toEqual(items);
   });
 
   test('stores the last of two items with the same key', async () => {
-    await putInBulk(
-      database,
-      table,
-      [
-        { pk: 'twice', sk: 'a', n: 1 },
-        { pk: 'twice', sk: 'b', n: 2 },
-        { pk: 'twice', sk: 'a', n: 3 },
-      ],
-      newCall(),
-    );
-    expect(await batchGet(database, table, [{ pk: 'twice', sk: 'a' }], newCall())).toEqual([
+    await putInBulk(newCall(database), table, [
+      { pk: 'twice', sk: 'a', n: 1 },
+      { pk: 'twice', sk: 'b', n: 2 },
+      { pk: 'twice', sk: 'a', n: 3 },
+    ]);
+    expect(await batchGet(newCall(database), table, [{ pk: 'twice', sk: 'a' }])).toEqual([
       { pk: 'twice', sk: 'a', n: 3 },
     ]);
   });
@@ -101,22 +96,22 @@ describe('a bulk of writes', () => {
       underWay -= 1;
       return output;
     });
-    const put = bulkWriter(db, table, newCall());
+    const put = bulkWriter(newCall(db), table);
     const lots = ['one', 'two', 'three'].map((pk) => itemsOf(pk, 500));
     await Promise.all(lots.map(put));
     expect(most).toBe(12);
     const items = lots.flat();
-    expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
+    expect(await batchGet(newCall(database), table, keysOf(items))).toEqual(items);
   });
 
   test("continues with other callers' requests if one call fails", async () => {
-    const put = bulkWriter(database, table, newCall());
+    const put = bulkWriter(newCall(database), table);
     const wrong = Array.from({ length: 20 * 25 }, () => ({ pk: '', sk: `${Math.random()}` }));
     const items = itemsOf('beside a failure', 500);
     const [failed, done] = await Promise.allSettled([put(wrong), put(items)]);
     expect(failed).toMatchObject({ status: 'rejected', reason: { name: 'ValidationException' } });
     expect(done.status).toBe('fulfilled');
-    expect(await batchGet(database, table, keysOf(items), newCall())).toEqual(items);
+    expect(await batchGet(newCall(database), table, keysOf(items))).toEqual(items);
   });
 
   test('stops with its signal’s reason', async () => {
@@ -124,14 +119,14 @@ describe('a bulk of writes', () => {
     interceptCalls(db, 'BatchWriteItem', async (input) => ({ UnprocessedItems: input['RequestItems'] }));
     const reason = new Error('interrupted');
     const controller = new AbortController();
-    const work = putInBulk(db, table, itemsOf('stopped', 30), newCall(controller.signal));
+    const work = putInBulk(newCall(db, controller.signal), table, itemsOf('stopped', 30));
     controller.abort(reason);
     await expect(work).rejects.toBe(reason);
   });
 
   test('fails at once if DynamoDB rejects an item', async () => {
     const calls = recordCalls(database);
-    await expect(putInBulk(database, table, [{ pk: '', sk: 'a' }], newCall())).rejects.toMatchObject({
+    await expect(putInBulk(newCall(database), table, [{ pk: '', sk: 'a' }])).rejects.toMatchObject({
       name: 'ValidationException',
     });
     expect(calls.count('BatchWriteItem')).toBe(1);

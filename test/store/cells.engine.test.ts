@@ -6,7 +6,6 @@ import { GEOHASH_ALPHABET } from '../../src/geo/geohash.js';
 import { getBlocks, readBlocks } from '../../src/store/cell/blocks.js';
 import { blockFromItem, packSums, unpackSums } from '../../src/store/cell/cells.js';
 import { newCall } from '../../src/store/database.js';
-import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { addCells } from '../support/add-cells.js';
@@ -27,7 +26,7 @@ describe.each([
 ] as const)('a block of cells under %s keys', (_, database, scope) => {
   const apply = (parent: string, batch: number, counts: Readonly<Record<string, number>>, db = database) =>
     addCells(db, scope, batch, new Map([[parent, deltas(counts)]]));
-  const blocks = (...parents: string[]) => getBlocks(database, scope, parents, newCall(), { consistent: true });
+  const blocks = (...parents: string[]) => getBlocks(newCall(database), scope, parents, { consistent: true });
 
   test('counts a batch once, in one read and one conditional write, however often it is applied', async () => {
     const calls = recordCalls(database);
@@ -57,7 +56,7 @@ describe.each([
     expect(await blocks('u3y')).toEqual([{ parent: 'u3y', batch: 1, children: new Map() }]);
     await add(2, 1, 30);
     expect(await blocks('u3y')).toEqual([{ parent: 'u3y', batch: 2, children: sums(1, 50) }]);
-    const [asRead] = await readBlocks(database, [{ scope, parent: 'u3y' }], true, newCall());
+    const [asRead] = await readBlocks(newCall(database), [{ scope, parent: 'u3y' }], true);
     expect(asRead).toEqual({ batch: 2, children: sums(1, 50) });
   });
 
@@ -87,14 +86,13 @@ describe.each([
   test('is found by a range over its neighbors of the same length, and by no other', async () => {
     for (const parent of ['g00', 'g0z', 'gzz', 'g0', 'g0z0', 'h00']) await apply(parent, 1, { d: 1 });
     const { pk, from, to } = database.keys.cellRange(scope, 'g00', 'gzz');
-    const range = rangeRequest(database, { index: 'derived', pk, from, to, consistent: true });
-    const items = await queryAll(database, range, newCall());
+    const items = await queryAll(newCall(database), { index: 'derived', pk, from, to, consistent: true });
     expect(items.map((item) => blockFromItem(database.keys, item)?.parent)).toEqual(['g00', 'g0z', 'gzz']);
   });
 
   test('is not read from an item with another key', async () => {
     const Item = { pk: 'foreign', sk: 'item', b: 1, nd: 5 };
-    await send(database, 'put', { TableName: database.tables.derived, Item }, newCall());
+    await send(newCall(database), 'put', { TableName: database.tables.derived, Item });
     expect(blockFromItem(database.keys, Item)).toBeUndefined();
   });
 });
@@ -117,7 +115,7 @@ test('batches one after another, each over several blocks at once, add up', asyn
     const blocks = ['d', 'e', 'f', 'g'].map((parent) => [parent, deltas({ d: batch })] as const);
     await addCells(readable, 'sums', batch, new Map(blocks));
   }
-  for (const block of await getBlocks(readable, 'sums', ['d', 'e', 'f', 'g'], newCall())) {
+  for (const block of await getBlocks(newCall(readable), 'sums', ['d', 'e', 'f', 'g'])) {
     expect(block.children).toEqual(deltas({ d: 210 }));
   }
 });

@@ -16,7 +16,7 @@ describe('a collection', () => {
   test('is created with defaults for omitted fields', async () => {
     const collection = await testCollection(readable, { key: 'parks', name: 'Parks' }, NOW);
     expect(collection).toEqual(newCollection('parks', { name: 'Parks' }));
-    expect(await getCollections(readable, ['parks'], newCall())).toEqual([collection]);
+    expect(await getCollections(newCall(readable), ['parks'])).toEqual([collection]);
   });
 
   test('is returned as it was created, in both styles', async () => {
@@ -36,7 +36,7 @@ describe('a collection', () => {
     for (const database of [readable, compact]) {
       const collection = await testCollection(database, input, NOW);
       expect(collection).toMatchObject({ ...input, mapProperties: ['a', 'b'] });
-      expect(await getCollections(database, ['full'], newCall(), { consistent: true })).toEqual([collection]);
+      expect(await getCollections(newCall(database), ['full'], { consistent: true })).toEqual([collection]);
     }
   });
 
@@ -45,7 +45,7 @@ describe('a collection', () => {
       const first = await testCollection(database, { key: 'taken', name: 'First', code: 'T1' }, NOW);
       const second = testCollection(database, { key: 'taken', name: 'Second', code: 'T2' }, NOW);
       await expect(second).rejects.toMatchObject({ code: 'CONFLICT', details: { key: 'taken' } });
-      expect(await getCollections(database, ['taken'], newCall())).toEqual([first]);
+      expect(await getCollections(newCall(database), ['taken'])).toEqual([first]);
     }
     // The code of the failed one is free.
     await testCollection(compact, { key: 'free', name: 'Free', code: 'T2' }, NOW);
@@ -55,7 +55,7 @@ describe('a collection', () => {
     await testCollection(compact, { key: 'shops', name: 'Shops', code: 'Sh' }, NOW);
     const other = testCollection(compact, { key: 'sheds', name: 'Sheds', code: 'Sh' }, NOW);
     await expect(other).rejects.toMatchObject({ code: 'CONFLICT', details: { code: 'Sh' } });
-    expect(await getCollections(compact, ['sheds'], newCall())).toEqual([null]);
+    expect(await getCollections(newCall(compact), ['sheds'])).toEqual([null]);
   });
 
   test('is created once although responses are lost, in both styles', async () => {
@@ -64,7 +64,7 @@ describe('a collection', () => {
       injectFaults(db, 'PutItem', ['answer lost']);
       injectFaults(db, 'TransactWriteItems', ['answer lost']);
       const collection = await testCollection(db, { key: 'lost', name: 'Lost', code: 'Lo' }, NOW);
-      expect(await getCollections(database, ['lost'], newCall())).toEqual([collection]);
+      expect(await getCollections(newCall(database), ['lost'])).toEqual([collection]);
     }
   });
 
@@ -75,7 +75,7 @@ describe('a collection', () => {
       injectFaults(db, 'UpdateItem', ['answer lost']);
       const change = { now: '2026-11-21T11:00:00.000Z', expectedVersion };
       const name = `New ${expectedVersion}`;
-      const { collection } = await updateCollection(db, 'renamed', { name }, change, newCall());
+      const { collection } = await updateCollection(newCall(db), 'renamed', { name }, change);
       expect(collection).toMatchObject({ name, version: expectedVersion === 1 ? 2 : 3 });
     }
   });
@@ -140,11 +140,7 @@ describe('collections', () => {
     await testCollection(readable, { key: 'one', name: 'One' }, NOW);
     await testCollection(readable, { key: 'two', name: 'Two' }, NOW);
     const calls = recordCalls(readable);
-    const found = await getCollections(
-      readable,
-      ['two', 'none', 'a::b', '', 'x'.repeat(4_000), 'one', 'two'],
-      newCall(),
-    );
+    const found = await getCollections(newCall(readable), ['two', 'none', 'a::b', '', 'x'.repeat(4_000), 'one', 'two']);
     expect(found.map((collection) => collection?.key)).toEqual([
       'two',
       undefined,
@@ -163,12 +159,12 @@ describe('collections', () => {
     for (const key of keys) await testCollection(database, { key, name: key }, NOW);
     const listed: string[] = [];
     for (let after: string | undefined, more = true; more; after = listed.at(-1)) {
-      const page = await listCollections(database, { first: 2, after }, newCall());
+      const page = await listCollections(newCall(database), { first: 2, after });
       listed.push(...page.collections.map(({ key }) => key));
       ({ more } = page);
     }
     expect(listed).toEqual(keys);
-    expect(await listCollections(database, { first: 6 }, newCall())).toMatchObject({ more: false });
-    expect(await listCollections(database, { first: 5 }, newCall())).toMatchObject({ more: true });
+    expect(await listCollections(newCall(database), { first: 6 })).toMatchObject({ more: false });
+    expect(await listCollections(newCall(database), { first: 5 })).toMatchObject({ more: true });
   });
 });

@@ -230,13 +230,7 @@ describe('a table with the name of a month’s', () => {
       const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 400 };
       const collection = await testCollection(database, input, NOW.toISOString());
       const reference = { collection, key: 'm' };
-      await createMarker(
-        database,
-        collection,
-        { key: 'm', position: { lng: 1, lat: 1 } },
-        NOW.toISOString(),
-        newCall(),
-      );
+      await createMarker(newCall(database), collection, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString());
       const [own, old] = [monthTable(database.tables, '2028-02'), monthTable(database.tables, '2027-07')];
       await ensureMonthTable(database, '2028-02', NOW.getTime());
       await ensureMonthTable(database, '2027-07', Date.parse('2027-07-01T00:00:00.000Z'));
@@ -250,20 +244,20 @@ describe('a table with the name of a month’s', () => {
       const before = await scans();
 
       const calls = recordCalls(database);
-      const record = (at: string) => recordReadings(database, reference, [{ at, values: { t: 1 } }], NOW, newCall());
+      const record = (at: string) => recordReadings(newCall(database), reference, [{ at, values: { t: 1 } }], NOW);
       await expect(record('2028-03-01T00:00:00.000Z')).rejects.toMatchObject({
         code: 'UNAVAILABLE',
         message: expect.stringContaining(`table ${tables[1]}: ${fault}`),
       });
       expect(await record('2028-02-29T00:00:00.000Z')).toBe(1);
 
-      const [marker] = await getMarkers(database, [reference], newCall());
-      const options = { now: NOW.getTime(), mostPassed: 100, call: newCall() };
-      const readings = readReadingsOf(database, reference, marker!.incarnation, { last: 9 }, options);
+      const [marker] = await getMarkers(newCall(database), [reference]);
+      const options = { now: NOW.getTime(), mostPassed: 100 };
+      const readings = readReadingsOf(newCall(database), reference, marker!.incarnation, { last: 9 }, options);
       // A restored table of ours has its key: not to read it must not look as if there were nothing.
       if (/^(?:key|type)/.test(fault)) expect(await readings).toHaveLength(1);
       else await expect(readings).rejects.toThrow(`table ${tables[1]}: ${fault}`);
-      await deleteMarker(database, reference, { now: NOW.toISOString() }, newCall());
+      await deleteMarker(newCall(database), reference, { now: NOW.toISOString() });
 
       const streams = createStreamsClient(engine());
       const now = vi.spyOn(database.clock, 'wall').mockReturnValue(NOW.getTime());
@@ -296,12 +290,12 @@ describe('a table with the name of a month’s', () => {
     const input = { key: 'monthly', name: 'M', readingsTable: 'MONTHLY' as const, readingsTtlDays: 40 };
     const collection = await testCollection(database, input, NOW.toISOString());
     const reference = { collection, key: 'm' };
-    await createMarker(database, collection, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString(), newCall());
+    await createMarker(newCall(database), collection, { key: 'm', position: { lng: 1, lat: 1 } }, NOW.toISOString());
     await ensureMonthTable(database, '2028-02', NOW.getTime());
-    const [marker] = await getMarkers(database, [reference], newCall());
-    const options = { now: NOW.getTime(), mostPassed: 100, call: newCall() };
+    const [marker] = await getMarkers(newCall(database), [reference]);
+    const options = { now: NOW.getTime(), mostPassed: 100 };
     const calls = recordCalls(database);
-    const read = () => readReadingsOf(database, reference, marker!.incarnation, { last: 9 }, options);
+    const read = () => readReadingsOf(newCall(database), reference, marker!.incarnation, { last: 9 }, options);
     await Promise.all([read(), read()]);
     const months = calls.count('Query') / 2;
     expect(months).toBeGreaterThan(1);

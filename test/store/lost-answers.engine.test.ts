@@ -15,11 +15,11 @@ const POZNAN = { lng: 16.9299, lat: 52.4069 };
 const UNKNOWN = { code: 'UNAVAILABLE', message: expect.stringContaining('read it') as string };
 
 const marker = (key: string, name: string) => ({ key, position: POZNAN, name });
-const create = (key: string, name: string, db = database) => createMarker(db, parks, marker(key, name), NOW, newCall());
+const create = (key: string, name: string, db = database) => createMarker(newCall(db), parks, marker(key, name), NOW);
 const update = (key: string, change: MarkerUpdate, db = database, expectedVersion?: number) =>
-  updateMarker(db, { collection: parks, key }, change, { now: NOW, expectedVersion }, newCall());
-const remove = (key: string, db = database) => deleteMarker(db, { collection: parks, key }, { now: NOW }, newCall());
-const stored = async (key: string) => (await getMarkers(database, [{ collection: parks, key }], newCall()))[0];
+  updateMarker(newCall(db), { collection: parks, key }, change, { now: NOW, expectedVersion });
+const remove = (key: string, db = database) => deleteMarker(newCall(db), { collection: parks, key }, { now: NOW });
+const stored = async (key: string) => (await getMarkers(newCall(database), [{ collection: parks, key }]))[0];
 
 const RESET: object = { code: 'ECONNRESET' };
 
@@ -81,14 +81,14 @@ test('a creation whose answer was lost does not bring back a marker that another
   expect(await stored('gone')).toBeNull();
   const one = [marker('gone', 'mine')];
   const others = losing('PutItem', () => remove('gone'));
-  await expect(upsertMarkers(others, parks, one, NOW, newCall())).rejects.toMatchObject(UNKNOWN);
+  await expect(upsertMarkers(newCall(others), parks, one, NOW)).rejects.toMatchObject(UNKNOWN);
   expect(await stored('gone')).toBeNull();
 });
 
 test('of several creations, one whose answer was lost says nothing about the others', async () => {
   const own = losing('PutItem', () => Promise.resolve(), false);
   const inputs = ['lost', 'made', 'made, too'].map((key) => marker(key, 'mine'));
-  const { written, failures } = await createMarkers(own, parks, inputs, NOW, newCall());
+  const { written, failures } = await createMarkers(newCall(own), parks, inputs, NOW);
   expect(written.map(({ marker: { key } }) => key)).toEqual(['made', 'made, too']);
   expect(failures).toMatchObject([{ index: 0, ...UNKNOWN }]);
   expect(await stored('lost')).toBeNull();
@@ -116,7 +116,7 @@ test('a deletion whose answer was lost succeeds although the marker was created 
 
 test('an upsert whose answer was lost does not undo an update that another client has made since', async () => {
   const own = losing('PutItem', () => update('upserted', { name: 'another' }));
-  const { written } = await upsertMarkers(own, parks, [marker('upserted', 'mine')], NOW, newCall());
+  const { written } = await upsertMarkers(newCall(own), parks, [marker('upserted', 'mine')], NOW);
   expect(written).toMatchObject([{ outcome: 'created' }]);
   expect(await stored('upserted')).toMatchObject({ name: 'another', version: 2 });
 });

@@ -30,14 +30,14 @@ const BERLIN = { lng: 13.4, lat: 52.52 };
 const parks = await testCollection(database, { key: 'parks', name: 'Parks', mapProperties: ['height'] }, THEN);
 
 const itemOf = (key: string, collection = parks, db: Database = database) =>
-  readItem(db, db.keys.marker(db.keys.scope(collection), key), newCall());
+  readItem(newCall(db), db.keys.marker(db.keys.scope(collection), key));
 const reference = (key: string, collection = parks) => ({ collection, key });
 const make = (key: string, more: Partial<MarkerInput> = {}, collection = parks) =>
-  createMarker(database, collection, { key, position: POZNAN, ...more }, THEN, newCall());
+  createMarker(newCall(database), collection, { key, position: POZNAN, ...more }, THEN);
 const update = (key: string, change: MarkerUpdate, expectedVersion?: number, db = database) =>
-  updateMarker(db, reference(key), change, { now: NOW, expectedVersion }, newCall());
+  updateMarker(newCall(db), reference(key), change, { now: NOW, expectedVersion });
 const remove = (key: string, expectedVersion?: number, db = database) =>
-  deleteMarker(db, reference(key), { now: NOW, expectedVersion }, newCall());
+  deleteMarker(newCall(db), reference(key), { now: NOW, expectedVersion });
 
 const INDEX_KEYS = Object.values(INDEXES).flatMap((attributes) => Object.values(attributes) as string[]);
 const picked = (item: Item | undefined, names: readonly string[]) =>
@@ -60,13 +60,13 @@ describe('updating a marker', () => {
     const after = await itemOf('kept');
     expect(after).toEqual({ ...before, name: 'New', mv: 2, version: 2, updatedAt: NOW });
     expect(written).toMatchObject({ before, after, marker: { name: 'New', category: 'park', version: 2 } });
-    expect(await getMarkers(database, [reference('kept')], newCall())).toEqual([written.marker]);
+    expect(await getMarkers(newCall(database), [reference('kept')])).toEqual([written.marker]);
   });
 
   test('to a new position writes position and index keys in the same write, for 3 units', async () => {
     await make('moved');
-    const call = newCall();
-    await updateMarker(database, reference('moved'), { position: BERLIN }, { now: NOW }, call);
+    const call = newCall(database);
+    await updateMarker(call, reference('moved'), { position: BERLIN }, { now: NOW });
     expect(call.meter.writeUnits).toBe(3);
     const moved = await itemOf('moved');
     const fresh = newMarkerItem(database, parks, { key: 'moved', position: BERLIN }, NOW);
@@ -76,9 +76,9 @@ describe('updating a marker', () => {
   test('does not write to indexes where no projected attribute changes', async () => {
     const long = 'x'.repeat(300);
     await make('quiet', { properties: { height: 1, long } });
-    const call = newCall();
+    const call = newCall(database);
     const properties = { height: 1, long: long.toUpperCase() };
-    await updateMarker(database, reference('quiet'), { properties }, { now: NOW }, call);
+    await updateMarker(call, reference('quiet'), { properties }, { now: NOW });
     expect(call.meter.writeUnits).toBe(1);
     expect(await itemOf('quiet')).toMatchObject({ mv: 1, version: 2, properties });
   });
@@ -179,7 +179,7 @@ async function readingsOf(key: string): Promise<Item[]> {
     KeyConditionExpression: 'pk = :pk AND begins_with(sk, :reading)',
     ExpressionAttributeValues: { ':pk': pk, ':reading': 'reading::' },
   };
-  return (await send(database, 'query', request, newCall())).Items ?? [];
+  return (await send(newCall(database), 'query', request)).Items ?? [];
 }
 
 async function record(key: string, from: number, to: number, life?: unknown): Promise<void> {
@@ -187,7 +187,7 @@ async function record(key: string, from: number, to: number, life?: unknown): Pr
   const { pk } = database.keys.marker('parks', key);
   for (let n = from; n < to; n += 1) {
     const Item = reading(pk, at(n), life ?? item?.['life']);
-    await send(database, 'put', { TableName: database.tables.entities, Item: { ...Item } }, newCall());
+    await send(newCall(database), 'put', { TableName: database.tables.entities, Item: { ...Item } });
   }
 }
 
@@ -221,11 +221,11 @@ describe('deleting a marker', () => {
     await make('s', {}, spread);
     const day = (n: number) => new Date(Date.parse(NOW) - n * 86_400_000).toISOString();
     const readings = [0, 1, 2].map((n) => ({ at: day(n), values: { n } }));
-    expect(await recordReadings(database, reference('s', spread), readings, new Date(NOW), newCall())).toBe(3);
+    expect(await recordReadings(newCall(database), reference('s', spread), readings, new Date(NOW))).toBe(3);
     const left = async () =>
       (await allItems(database, database.tables.entities)).filter(({ pk }) => /::spread(::|$)/.test(String(pk)));
     expect(await left()).toHaveLength(4);
-    await deleteMarker(database, reference('s', spread), { now: NOW }, newCall());
+    await deleteMarker(newCall(database), reference('s', spread), { now: NOW });
     expect(await left()).toEqual([]);
   });
 
@@ -234,13 +234,13 @@ describe('deleting a marker', () => {
     const life = (await itemOf('plenty'))?.['life'];
     const { pk } = database.keys.marker('parks', 'plenty');
     const items = Array.from({ length: 1_200 }, (_, n) => reading(pk, at(n), life));
-    await putInBulk(database, database.tables.entities, items, newCall());
+    await putInBulk(newCall(database), database.tables.entities, items);
     await remove('plenty');
     expect((await readingsOf('plenty')).length).toBe(200);
     // Too soon: another process may still be working on it.
-    await removeLeftReadings(database, parks, Date.parse(NOW), newCall());
+    await removeLeftReadings(newCall(database), parks, Date.parse(NOW));
     expect((await readingsOf('plenty')).length).toBe(200);
-    await removeLeftReadings(database, parks, Date.parse(NOW) + 3_600_000, newCall());
+    await removeLeftReadings(newCall(database), parks, Date.parse(NOW) + 3_600_000);
     expect(await readingsOf('plenty')).toEqual([]);
     const reminders = await allItems(database, database.tables.entities);
     expect(reminders.filter((item) => String(item['pk']).startsWith('job::'))).toEqual([]);
@@ -319,10 +319,9 @@ describe.each(variants(LAYOUTS))('with the keys of $style/$input.key', async ({ 
           const change = rest as MarkerUpdate;
           const before = await itemOf(key, collection, db);
           try {
-            if (kind === 'delete') await deleteMarker(db, { collection, key }, { now: NOW }, newCall());
-            else if (kind === 'update') await updateMarker(db, { collection, key }, change, { now: NOW }, newCall());
-            else
-              await createMarker(db, collection, { position: POZNAN, ...change, key } as MarkerInput, NOW, newCall());
+            if (kind === 'delete') await deleteMarker(newCall(db), { collection, key }, { now: NOW });
+            else if (kind === 'update') await updateMarker(newCall(db), { collection, key }, change, { now: NOW });
+            else await createMarker(newCall(db), collection, { position: POZNAN, ...change, key } as MarkerInput, NOW);
           } catch (error) {
             expect(error).toMatchObject({ code: kind === 'create' ? 'CONFLICT' : 'NOT_FOUND' });
             continue;

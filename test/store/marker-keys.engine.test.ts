@@ -25,17 +25,17 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 
 const newOf = (input: Partial<CollectionInput> & { readonly key: string }, database: Database = db) =>
   testCollection(database, { name: input.key, ...input }, NOW);
-const one = (collection: Collection, database = db) => createMarker(database, collection, HERE, NOW, newCall());
+const one = (collection: Collection, database = db) => createMarker(newCall(database), collection, HERE, NOW);
 const loaders = (database: Database) => {
-  const call = newCall();
-  const collections = new CollectionLoader(database, createCollectionCache({ now: () => performance.now() }), call);
-  return new EntityLoader(database, collections, { load: () => Promise.resolve(null) }, call);
+  const call = newCall(database);
+  const collections = new CollectionLoader(call, createCollectionCache({ now: () => performance.now() }));
+  return new EntityLoader(call, collections, { load: () => Promise.resolve(null) });
 };
 
 test('a collection stores its ID strategy, which is GIVEN without globalIds by default', async () => {
   await newOf({ key: 'said', idStrategy: 'UUID', globalIds: true });
   await newOf({ key: 'unsaid' });
-  expect(await getCollections(db, ['said', 'unsaid'], newCall())).toMatchObject([
+  expect(await getCollections(newCall(db), ['said', 'unsaid'])).toMatchObject([
     { idStrategy: 'UUID', globalIds: true },
     { idStrategy: 'GIVEN', globalIds: false },
   ]);
@@ -44,10 +44,10 @@ test('a collection stores its ID strategy, which is GIVEN without globalIds by d
 test('SEQUENCE counts 1, 2, 3; a batch reserves its numbers in one write, and invalid inputs use none', async () => {
   const rooms = await newOf({ key: 'rooms', idStrategy: 'SEQUENCE' });
   expect((await one(rooms)).marker.key).toBe('1');
-  await expect(createMarker(db, rooms, { position: { lng: 0, lat: 91 } }, NOW, newCall())).rejects.toThrow(/lat/);
+  await expect(createMarker(newCall(db), rooms, { position: { lng: 0, lat: 91 } }, NOW)).rejects.toThrow(/lat/);
   const calls = recordCalls(db);
   const inputs = [HERE, { position: { lng: 0, lat: 91 } }, { ...HERE, key: 'mine' }, HERE];
-  const { written, failures } = await createMarkers(db, rooms, inputs, NOW, newCall());
+  const { written, failures } = await createMarkers(newCall(db), rooms, inputs, NOW);
   expect(written.map(({ marker }) => marker.key)).toEqual(['2', '3']);
   expect(failures.map(({ index, code }) => [index, code])).toEqual([
     [1, 'BAD_USER_INPUT'],
@@ -65,7 +65,7 @@ test('50 concurrent writers never get the same number, one at a time or in batch
     if (index % 10 === 0) injectFaults(database, 'UpdateItem', ['answer lost']);
     try {
       if (index % 2 === 0) return [(await one(doors, database)).marker.key];
-      const { written, failures } = await createMarkers(database, doors, Array(4).fill(HERE), NOW, newCall());
+      const { written, failures } = await createMarkers(newCall(database), doors, Array(4).fill(HERE), NOW);
       expect(failures).toEqual([]);
       return written.map(({ marker }) => marker.key);
     } finally {
@@ -81,7 +81,7 @@ test('50 concurrent writers never get the same number, one at a time or in batch
 test('UUID generates UUIDs of version 7 without another write', async () => {
   const bikes = await newOf({ key: 'bikes', idStrategy: 'UUID' });
   const calls = recordCalls(db);
-  const { written } = await createMarkers(db, bikes, [HERE, HERE], NOW, newCall());
+  const { written } = await createMarkers(newCall(db), bikes, [HERE, HERE], NOW);
   expect(calls.count()).toBe(2);
   expect(new Set(written.map(({ marker }) => marker.key)).size).toBe(2);
   for (const { marker } of written) expect(marker.key).toMatch(UUID);
@@ -93,15 +93,15 @@ test.each(['readable', 'compact'] as const)(
     const database = databases[style];
     const cars = await newOf({ key: 'cars', globalIds: true, code: 'Ca' }, database);
     const input = { ...HERE, key: 'a::b#c' };
-    const { marker } = await createMarker(database, cars, input, NOW, newCall());
+    const { marker } = await createMarker(newCall(database), cars, input, NOW);
     expect(marker.globalId).toMatch(UUID);
     const found = await loaders(database).markerByGlobalId(marker.globalId!.toUpperCase());
     expect(found).toEqual(marker);
     const reference = { collection: cars, key: input.key };
-    const moved = await updateMarker(database, reference, { name: 'N' }, { now: NOW }, newCall());
+    const moved = await updateMarker(newCall(database), reference, { name: 'N' }, { now: NOW });
     expect(moved.marker.globalId).toBe(marker.globalId);
-    await deleteMarker(database, reference, { now: NOW }, newCall());
-    const again = await createMarker(database, cars, input, NOW, newCall());
+    await deleteMarker(newCall(database), reference, { now: NOW });
+    const again = await createMarker(newCall(database), cars, input, NOW);
     expect(again.marker.globalId).not.toBe(marker.globalId);
     expect(await loaders(database).markerByGlobalId(marker.globalId!)).toBeNull();
     expect(await loaders(database).markerByGlobalId('marker::cars::a')).toBeNull();
@@ -110,15 +110,15 @@ test.each(['readable', 'compact'] as const)(
 
 test('markers of a collection without global IDs are not in the index of global IDs', async () => {
   const plain = await newOf({ key: 'plain' });
-  await createMarker(db, plain, { ...HERE, key: 'p' }, NOW, newCall());
-  const { Items = [] } = await send(db, 'scan', { TableName: db.tables.entities, IndexName: 'global' }, newCall());
+  await createMarker(newCall(db), plain, { ...HERE, key: 'p' }, NOW);
+  const { Items = [] } = await send(newCall(db), 'scan', { TableName: db.tables.entities, IndexName: 'global' });
   expect(Items.filter(({ pk }) => String(pk).startsWith('marker::plain::'))).toEqual([]);
   expect(Items.filter(({ pk }) => String(pk).startsWith('marker::cars::'))).toHaveLength(1);
 });
 
 test('nodes of every type are read in one strongly consistent batch', async () => {
   const trees = await newOf({ key: 'trees' });
-  await createMarker(db, trees, { ...HERE, key: 'oak' }, NOW, newCall());
+  await createMarker(newCall(db), trees, { ...HERE, key: 'oak' }, NOW);
   const calls = recordCalls(db);
   const entities = loaders(db);
   const names = [
@@ -141,5 +141,5 @@ test('document IDs survive a round trip to their items', async () => {
   expect(id).toBe(`${markerId('trees', 'oak')}#self`);
   expect(db.keys.parseDocumentId(id)).toEqual(key);
   const counter = db.keys.parseDocumentId('counter::rooms#marker');
-  expect(await readItem(db, counter!, newCall())).toMatchObject({ n: 4 });
+  expect(await readItem(newCall(db), counter!)).toMatchObject({ n: 4 });
 });

@@ -15,23 +15,23 @@ const { keys } = database;
 const text = 'x'.repeat(300);
 
 const before = await testCollection(database, { key: 'parks', name: 'P', mapProperties: ['a'] }, NOW);
-const filling = await beginLayoutChange(database, 'parks', { mapProperties: ['b'] }, newCall());
-const draining = await endPhase(database, await endPhase(database, filling, newCall()), newCall());
+const filling = await beginLayoutChange(newCall(database), 'parks', { mapProperties: ['b'] });
+const draining = await endPhase(newCall(database), await endPhase(newCall(database), filling));
 
 async function make(collection: Collection, key: string) {
   const properties = { a: 1, b: 2, c: 3, text };
-  await createMarker(database, collection, { key, position: { lng: 1, lat: 2 }, properties }, NOW, newCall());
-  return async () => (await readItem(database, keys.marker(keys.scope(collection), key), newCall()))!;
+  await createMarker(newCall(database), collection, { key, position: { lng: 1, lat: 2 }, properties }, NOW);
+  return async () => (await readItem(newCall(database), keys.marker(keys.scope(collection), key)))!;
 }
 
 test('a marker gets both sets of map properties, then the new one, and keeps its versions', async () => {
   const read = await make(before, 'both');
   const found = await read();
   expect(found).toMatchObject({ m: { a: 1 }, mc: false });
-  expect(await redrawMarker(database, filling, found, newCall())).toBe(true);
+  expect(await redrawMarker(newCall(database), filling, found)).toBe(true);
   expect(await read()).toEqual({ ...found, m: { a: 1, b: 2 } });
-  expect(await redrawMarker(database, filling, await read(), newCall())).toBe(false);
-  expect(await redrawMarker(database, draining, await read(), newCall())).toBe(true);
+  expect(await redrawMarker(newCall(database), filling, await read())).toBe(false);
+  expect(await redrawMarker(newCall(database), draining, await read())).toBe(true);
   expect(await read()).toEqual({ ...found, m: { b: 2 } });
 });
 
@@ -43,17 +43,16 @@ test.each([
 ])('a writer whose marker $name map properties after it was read stores those of its own', async (one) => {
   const read = await make(one.by, one.name);
   await changeItem(
-    database,
+    newCall(database),
     async () => {
       const found = await read();
-      expect(await redrawMarker(database, one.collection, found, newCall())).toBe(true);
+      expect(await redrawMarker(newCall(database), one.collection, found)).toBe(true);
       return found;
     },
     (found) => ({
       found: found!,
       next: updatedMarkerItem(database, one.collection, found!, { properties: one.properties }, NOW),
     }),
-    newCall(),
   );
   expect(await read()).toMatchObject({ version: 2, mc: one.mc });
   expect((await read())['m']).toEqual(one.m);
@@ -61,6 +60,6 @@ test.each([
 
 test('a marker that is gone stays so', async () => {
   const found = { ...keys.marker(keys.scope(before), 'gone'), m: {}, mc: false, properties: { a: 1 }, version: 1 };
-  expect(await redrawMarker(database, filling, found, newCall())).toBe(false);
-  expect(await readItem(database, keys.marker(keys.scope(before), 'gone'), newCall())).toBeUndefined();
+  expect(await redrawMarker(newCall(database), filling, found)).toBe(false);
+  expect(await readItem(newCall(database), keys.marker(keys.scope(before), 'gone'))).toBeUndefined();
 });

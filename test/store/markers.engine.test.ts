@@ -14,7 +14,6 @@ import {
 } from '../../src/store/marker/marker-item.js';
 import { createMarker, createMarkers, getMarkers, putMarkersInBulk } from '../../src/store/marker/markers.js';
 import { itemBytes, MAX_ITEM_BYTES } from '../../src/store/request/item-size.js';
-import { rangeRequest } from '../../src/store/request/ranges.js';
 import { send } from '../../src/store/request/send.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { newCollection, NOW } from '../map/fixture.js';
@@ -43,8 +42,7 @@ async function indexed(db: Database, collection: Collection): Promise<Item[]> {
   const found: Item[] = [];
   for (const pk of db.keys.geoPartitions(scope, prefix, collection.writeShards)) {
     const { from, to } = db.keys.geoSortRange(collection.prefixLength, hash, hash);
-    const range = rangeRequest(db, { index: `geo${collection.geoSlot}`, pk, from, to });
-    found.push(...(await queryAll(db, range, newCall())));
+    found.push(...(await queryAll(newCall(db), { index: `geo${collection.geoSlot}`, pk, from, to })));
   }
   return found;
 }
@@ -52,13 +50,12 @@ async function indexed(db: Database, collection: Collection): Promise<Item[]> {
 describe('creating a marker', () => {
   test('is one conditional write of one item, which is indexed at once', async () => {
     const calls = recordCalls(database);
-    const call = newCall();
+    const call = newCall(database);
     const { marker } = await createMarker(
-      database,
+      call,
       parks,
       at('citadel', { name: 'Cytadela', category: 'park', properties: { height: 80 } }),
       NOW,
-      call,
     );
     expect(calls.commands.map(({ name }) => name)).toEqual(['PutItem']);
     expect(call.meter).toMatchObject({ writes: 1, writeUnits: 2 });
@@ -80,7 +77,7 @@ describe('creating a marker', () => {
       createdAt: NOW,
       updatedAt: NOW,
     });
-    expect(await getMarkers(database, [{ collection: parks, key: 'citadel' }], newCall())).toEqual([marker]);
+    expect(await getMarkers(newCall(database), [{ collection: parks, key: 'citadel' }])).toEqual([marker]);
     const [item = {}] = await indexed(database, parks);
     const drawn = mapMarkerFromIndex(database.keys, item, parks.key);
     expect(drawn).toMatchObject({ key: 'citadel', position: POZNAN, mapProperties: { height: 80 }, complete: true });
@@ -88,29 +85,29 @@ describe('creating a marker', () => {
   });
 
   test('with a key that is taken is a CONFLICT and changes nothing', async () => {
-    const { marker: first } = await createMarker(database, parks, at('taken', { name: 'first' }), NOW, newCall());
-    await expect(createMarker(database, parks, at('taken', { name: 'second' }), NOW, newCall())).rejects.toMatchObject({
+    const { marker: first } = await createMarker(newCall(database), parks, at('taken', { name: 'first' }), NOW);
+    await expect(createMarker(newCall(database), parks, at('taken', { name: 'second' }), NOW)).rejects.toMatchObject({
       code: 'CONFLICT',
     });
-    expect(await getMarkers(database, [{ collection: parks, key: 'taken' }], newCall())).toEqual([first]);
+    expect(await getMarkers(newCall(database), [{ collection: parks, key: 'taken' }])).toEqual([first]);
   });
 
   test('whose response is lost succeeds', async () => {
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
     const input = at('lost', { name: 'once', properties: { zero: -0 } });
-    const { marker } = await createMarker(db, parks, input, NOW, newCall());
+    const { marker } = await createMarker(newCall(db), parks, input, NOW);
     const stored = { ...marker, properties: { zero: 0 }, mapProperties: { zero: 0 } };
-    expect(await getMarkers(database, [{ collection: parks, key: 'lost' }], newCall())).toEqual([stored]);
+    expect(await getMarkers(newCall(database), [{ collection: parks, key: 'lost' }])).toEqual([stored]);
   });
 
   test('whose response is lost is a CONFLICT if another marker has the key', async () => {
-    await createMarker(database, parks, at('lost-and-taken', { name: 'other' }), '2025-01-01T00:00:00.000Z', newCall());
+    await createMarker(newCall(database), parks, at('lost-and-taken', { name: 'other' }), '2025-01-01T00:00:00.000Z');
     const db = client();
     injectFaults(db, 'PutItem', ['answer lost']);
-    await expect(createMarker(db, parks, at('lost-and-taken', { name: 'mine' }), NOW, newCall())).rejects.toMatchObject(
-      { code: 'CONFLICT' },
-    );
+    await expect(createMarker(newCall(db), parks, at('lost-and-taken', { name: 'mine' }), NOW)).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
   });
 
   test('stores the position unchanged, including 180, and indexes 180 as -180', async () => {
@@ -127,16 +124,15 @@ describe('creating a marker', () => {
   ] as const)('makes it findable in its index: %s %o', async (style, collection) => {
     const db = newDatabase(style, { tables: database.tables });
     const keys = ['a', 'b::c', 'd#e', 'ż', 'a'.repeat(500)];
-    for (const key of keys) await createMarker(db, collection, at(key), NOW, newCall());
+    for (const key of keys) await createMarker(newCall(db), collection, at(key), NOW);
     const markers = (await indexed(db, collection)).map(
       (item) => mapMarkerFromIndex(db.keys, item, collection.key)?.key,
     );
     expect(new Set(markers)).toEqual(new Set(keys));
     expect(markers).toHaveLength(keys.length);
     const read = await getMarkers(
-      db,
+      newCall(db),
       keys.map((key) => ({ collection, key })),
-      newCall(),
     );
     expect(read.map((marker) => marker?.key)).toEqual(keys);
   });
@@ -157,14 +153,14 @@ describe('properties', () => {
   test('of 256 bytes and more are stored in the base item, and the index has the collection’s map properties', async () => {
     const properties = { height: 1, other: 'x'.repeat(4_000) };
     const collection = collectionOf('large');
-    await createMarker(database, collection, at('large', { properties }), NOW, newCall());
+    await createMarker(newCall(database), collection, at('large', { properties }), NOW);
     const [item = {}] = await indexed(database, collection);
     expect(mapMarkerFromIndex(database.keys, item, collection.key)).toMatchObject({
       complete: false,
       mapProperties: { height: 1 },
     });
     expect(item['properties']).toBeUndefined();
-    const [marker] = await getMarkers(database, [{ collection, key: 'large' }], newCall());
+    const [marker] = await getMarkers(newCall(database), [{ collection, key: 'large' }]);
     expect(marker?.properties).toEqual(properties);
   });
 
@@ -183,8 +179,8 @@ describe('properties', () => {
           if (error instanceof CellportError && error.code === 'BAD_USER_INPUT') return;
           throw error;
         }
-        await putMarkersInBulk(database, [item], newCall());
-        const [marker] = await getMarkers(database, [{ collection: parks, key: `json-${n}` }], newCall());
+        await putMarkersInBulk(newCall(database), [item]);
+        const [marker] = await getMarkers(newCall(database), [{ collection: parks, key: `json-${n}` }]);
         expect(canonical(marker?.properties)).toEqual(canonical(properties));
       }),
       { numRuns: someOf(100) },
@@ -195,8 +191,8 @@ describe('properties', () => {
 
   test('are stored up to the allowed depth', async () => {
     const properties = { a: nested(30) };
-    await createMarker(database, parks, at('deep', { properties }), NOW, newCall());
-    const [marker] = await getMarkers(database, [{ collection: parks, key: 'deep' }], newCall());
+    await createMarker(newCall(database), parks, at('deep', { properties }), NOW);
+    const [marker] = await getMarkers(newCall(database), [{ collection: parks, key: 'deep' }]);
     expect(marker?.properties).toEqual(properties);
   });
 
@@ -243,7 +239,7 @@ describe('a marker from a client', () => {
   ])('with %s is rejected, and nothing is written', async (_, wrong, field) => {
     const calls = recordCalls(database);
     await expect(
-      createMarker(database, parks, at('bad', wrong as Partial<MarkerInput>), NOW, newCall()),
+      createMarker(newCall(database), parks, at('bad', wrong as Partial<MarkerInput>), NOW),
     ).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field },
@@ -255,7 +251,7 @@ describe('a marker from a client', () => {
     const base = itemBytes(newMarkerItem(database, parks, at('border', { properties: { a: 'x'.repeat(1_000) } }), NOW));
     const text = 'x'.repeat(1_000 + MAX_ITEM_BYTES - base);
     const item = newMarkerItem(database, parks, at('border', { properties: { a: text } }), NOW);
-    await putMarkersInBulk(database, [item], newCall());
+    await putMarkersInBulk(newCall(database), [item]);
     expect(() => newMarkerItem(database, parks, at('border', { properties: { a: `${text}x` } }), NOW)).toThrow(
       /409601 bytes/,
     );
@@ -265,7 +261,7 @@ describe('a marker from a client', () => {
 describe('creating many markers', () => {
   test('reports each failure by its index and creates the other markers, in order', async () => {
     const many = collectionOf('many');
-    await createMarker(database, many, at('there'), NOW, newCall());
+    await createMarker(newCall(database), many, at('there'), NOW);
     const inputs = [
       at('one'),
       at('there'),
@@ -274,7 +270,7 @@ describe('creating many markers', () => {
       at('bad', { position: { lng: 0, lat: 91 } }),
       at('three'),
     ];
-    const { written, failures } = await createMarkers(database, many, inputs, NOW, newCall());
+    const { written, failures } = await createMarkers(newCall(database), many, inputs, NOW);
     expect(written.map(({ marker }) => marker.key)).toEqual(['one', 'two', 'three']);
     expect(failures.map(({ index, code }) => [index, code])).toEqual([
       [1, 'CONFLICT'],
@@ -298,7 +294,7 @@ describe('creating many markers', () => {
         }));
         return ask({ ...input, TransactItems: items });
       });
-      const { written, failures } = await createMarkers(db, many, [at('one'), at('bad'), at('two')], NOW, newCall());
+      const { written, failures } = await createMarkers(newCall(db), many, [at('one'), at('bad'), at('two')], NOW);
       expect(written.map(({ marker }) => marker.key)).toEqual(['one', 'two']);
       expect(failures).toMatchObject([{ index: 1, code: 'BAD_USER_INPUT' }]);
     },
@@ -307,12 +303,12 @@ describe('creating many markers', () => {
   test('accepts 500, and rejects 501 before any write', async () => {
     const five = collectionOf('five-hundred');
     const inputs = Array.from({ length: 501 }, (_, n) => at(String(n)));
-    await expect(createMarkers(database, five, inputs, NOW, newCall())).rejects.toMatchObject({
+    await expect(createMarkers(newCall(database), five, inputs, NOW)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field: 'markers' },
     });
     expect(await indexed(database, five)).toEqual([]);
-    const { written, failures } = await createMarkers(database, five, inputs.slice(1), NOW, newCall());
+    const { written, failures } = await createMarkers(newCall(database), five, inputs.slice(1), NOW);
     expect(written).toHaveLength(500);
     expect(failures).toEqual([]);
   });
@@ -325,13 +321,12 @@ describe('creating many markers', () => {
       ...Array<'throttled'>(1_000).fill('throttled'),
     ]);
     const inputs = Array.from({ length: 200 }, (_, n) => at(String(n)));
-    const { written, failures } = await createMarkers(db, slow, inputs, NOW, newCall());
+    const { written, failures } = await createMarkers(newCall(db), slow, inputs, NOW);
     expect(written.length + failures.length).toBe(inputs.length);
     expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(['THROTTLED']));
     const found = await getMarkers(
-      database,
+      newCall(database),
       inputs.map(({ key }) => ({ collection: slow, key: key ?? '' })),
-      newCall(),
     );
     expect(found.filter((marker) => marker !== null)).toEqual(written.map(({ marker }) => marker));
   });
@@ -340,8 +335,8 @@ describe('creating many markers', () => {
 test('importing the same markers again creates no duplicates', async () => {
   const again = collectionOf('again', { writeShards: 3 });
   const items = Array.from({ length: 60 }, (_, n) => newMarkerItem(database, again, at(String(n)), NOW));
-  await putMarkersInBulk(database, items, newCall());
-  await putMarkersInBulk(database, items, newCall());
+  await putMarkersInBulk(newCall(database), items);
+  await putMarkersInBulk(newCall(database), items);
   expect(await indexed(database, again)).toHaveLength(60);
 });
 
@@ -354,7 +349,7 @@ test('an invalid item written by hand is not a marker, and does not hide others'
     { ...good, ...database.keys.marker('odd', 'lat'), lat: 'north' },
   ];
   for (const item of items)
-    await send(database, 'put', { TableName: database.tables.entities, Item: { ...item } }, newCall());
+    await send(newCall(database), 'put', { TableName: database.tables.entities, Item: { ...item } });
   const read = (await indexed(database, odd)).map((item) => markerFromBase(database.keys, item, odd.key)?.key);
   expect(read.filter((key) => key !== undefined)).toEqual(['good']);
   expect(read).toHaveLength(3);

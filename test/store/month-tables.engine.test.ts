@@ -9,7 +9,6 @@ import { createMarker, getMarkers } from '../../src/store/marker/markers.js';
 import { readSummaries } from '../../src/store/reading/reading-summaries.js';
 import { readReadingsOf, recordReadings } from '../../src/store/reading/readings.js';
 import { deleteMarker, removePartition } from '../../src/store/removal/markers.js';
-import { rangeRequest } from '../../src/store/request/ranges.js';
 import { hasStream, listMonths, monthDefinitions, monthTable } from '../../src/store/table/month-tables.js';
 import { queryAll } from '../../src/store/table/query-responses.js';
 import { tableDifferences } from '../../src/store/table/table-differences.js';
@@ -35,24 +34,23 @@ let made = 0;
 async function newMarker(of = collection, into = database) {
   made += 1;
   const key = `m${made}`;
-  await createMarker(into, of, { key, position: { lng: 16.9, lat: 52.4 } }, NOW.toISOString(), newCall());
+  await createMarker(newCall(into), of, { key, position: { lng: 16.9, lat: 52.4 } }, NOW.toISOString());
   return { collection: of, key };
 }
 type Name = Awaited<ReturnType<typeof newMarker>>;
 
 const record = (name: Name, times: readonly number[], now = NOW, into = database) =>
   recordReadings(
-    into,
+    newCall(into),
     name,
     times.map((ms) => ({ at: iso(ms), values: { ms } })),
     now,
-    newCall(),
   );
-const options = () => ({ now: NOW.getTime(), mostPassed: 20_000, call: newCall() });
+const options = () => ({ now: NOW.getTime(), mostPassed: 20_000 });
 
 async function read(name: Name, wanted: { last: number; from?: string; to?: string }, from = database) {
-  const [marker] = await getMarkers(from, [name], newCall());
-  return marker ? readReadingsOf(from, name, marker.incarnation, wanted, options()) : [];
+  const [marker] = await getMarkers(newCall(from), [name]);
+  return marker ? readReadingsOf(newCall(from), name, marker.incarnation, wanted, options()) : [];
 }
 
 test('the months between two instants are those of a calendar', () => {
@@ -111,16 +109,16 @@ describe('readings in monthly tables', () => {
           const bounds = { ...(from === null ? {} : { from: iso(from) }), ...(to === null ? {} : { to: iso(to) }) };
           const found = await read(name, { last, ...bounds });
           expect(found.map(({ at }) => at)).toEqual(inside.slice(0, last).map(iso));
-          const [marker] = await getMarkers(database, [name], newCall());
+          const [marker] = await getMarkers(newCall(database), [name]);
           const budget = { queries: 100, items: 20_000 };
           const days =
             marker &&
             (await readSummaries(
-              database,
+              newCall(database),
               name,
               marker.incarnation,
               { value: 'ms', period: 'DAY', from: iso(from ?? 0), to: bounds.to, first: 100 },
-              { now: NOW.getTime(), budget, call: newCall() },
+              { now: NOW.getTime(), budget },
             ));
           const starts = [...new Set(inside.map((ms) => iso(ms).slice(0, 10)))].toReversed();
           expect(days?.summaries.map(({ start }) => start.slice(0, 10))).toEqual(starts);
@@ -154,15 +152,9 @@ describe('readings in monthly tables', () => {
     const name = await newMarker();
     expect(await record(name, [NOW.getTime() - TTL_DAYS * DAY, NOW.getTime() - 1])).toBe(1);
     await expect(record(name, [NOW.getTime() + DAY + 1])).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
-    const [item] = await queryAll(
-      database,
-      rangeRequest(database, {
-        index: 'entities',
-        table: monthTable(database.tables, '2028-03'),
-        pk: `marker::monthly::${name.key}`,
-      }),
-      newCall(),
-    );
+    const table = monthTable(database.tables, '2028-03');
+    const range = { index: 'entities', table, pk: `marker::monthly::${name.key}` } as const;
+    const [item] = await queryAll(newCall(database), range);
     expect(item?.['ttl']).toBe(Math.ceil((NOW.getTime() - 1 + TTL_DAYS * DAY) / 1_000));
   });
 
@@ -173,8 +165,8 @@ describe('readings in monthly tables', () => {
       const counts = await Promise.all(
         (await listMonths(database)).map(async (month) => {
           const table = monthTable(database.tables, month);
-          const request = rangeRequest(database, { index: 'entities', table, pk: `marker::${scope}::${key}` });
-          return (await queryAll(database, request, newCall())).length;
+          const range = { index: 'entities', table, pk: `marker::${scope}::${key}` } as const;
+          return (await queryAll(newCall(database), range)).length;
         }),
       );
       return counts.reduce((sum, count) => sum + count, 0);
@@ -183,10 +175,10 @@ describe('readings in monthly tables', () => {
     for (const name of [deleted, other]) await record(name, times);
     // The collection is emptied by the clock of this machine.
     await record(last, [Date.now(), Date.now() - 100 * DAY], new Date());
-    await deleteMarker(database, deleted, { now: NOW.toISOString() }, newCall());
+    await deleteMarker(newCall(database), deleted, { now: NOW.toISOString() });
     expect([await left(deleted), await left(other), await left(last)]).toEqual([0, 2, 2]);
     const [pk = ''] = database.keys.geoPartitions('emptied', '', 1);
-    expect(await removePartition(database, emptied, pk, newCall())).toBe(1);
+    expect(await removePartition(newCall(database), emptied, pk)).toBe(1);
     expect([await left(other), await left(last)]).toEqual([2, 0]);
   });
 });

@@ -46,7 +46,7 @@ const all: QueryCommandInput = {
 
 /** A response without its request metadata. */
 const answered = async (input: QueryCommandInput) => {
-  const [ours, theirs] = [await send(db, 'query', input, newCall()), await db.client.send(new QueryCommand(input))];
+  const [ours, theirs] = [await send(newCall(db), 'query', input), await db.client.send(new QueryCommand(input))];
   return [ours, theirs].map(({ $metadata: { httpStatusCode }, ...rest }) => ({ ...rest, httpStatusCode }));
 };
 
@@ -60,13 +60,13 @@ test('a Query returns what lib-dynamodb returns, for values of every type', asyn
 });
 
 test('a page continues where the previous one ended', async () => {
-  const { LastEvaluatedKey } = await send(db, 'query', { ...all, Limit: 1 }, newCall());
-  const { Items = [] } = await send(db, 'query', { ...all, ExclusiveStartKey: LastEvaluatedKey }, newCall());
+  const { LastEvaluatedKey } = await send(newCall(db), 'query', { ...all, Limit: 1 });
+  const { Items = [] } = await send(newCall(db), 'query', { ...all, ExclusiveStartKey: LastEvaluatedKey });
   expect(Items.map(({ sk }) => sk)).toEqual(['b', 'c']);
 });
 
 test('a rejected Query fails as usual', async () => {
-  const wrong = send(db, 'query', { ...all, KeyConditionExpression: 'nonsense' }, newCall());
+  const wrong = send(newCall(db), 'query', { ...all, KeyConditionExpression: 'nonsense' });
   await expect(wrong).rejects.toMatchObject({ name: 'ValidationException' });
 });
 

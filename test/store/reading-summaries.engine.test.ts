@@ -38,15 +38,15 @@ async function newMarker(collection: Collection, db = database) {
   made += 1;
   const name = { collection, key: `m${made}` };
   const position = { lng: 16.9, lat: 52.4 };
-  await createMarker(db, collection, { key: name.key, position }, NOW.toISOString(), newCall());
+  await createMarker(newCall(db), collection, { key: name.key, position }, NOW.toISOString());
   return name;
 }
 type Name = Awaited<ReturnType<typeof newMarker>>;
 
 async function page(name: Name, wanted: SummariesWanted, budget = ample(), now = NOW, db = database) {
-  const [marker] = await getMarkers(db, [name], newCall());
+  const [marker] = await getMarkers(newCall(db), [name]);
   if (!marker) throw new Error('no marker');
-  return readSummaries(db, name, marker.incarnation, wanted, { now: now.getTime(), budget, call: newCall() });
+  return readSummaries(newCall(db), name, marker.incarnation, wanted, { now: now.getTime(), budget });
 }
 
 /** All pages, each with a budget of its own. */
@@ -109,7 +109,7 @@ describe('summaries of readings', () => {
         async (collection, made, period, [from, to], first, later) => {
           const name = await newMarker(collection, memory);
           const readings = made.map(([ms, of]) => ({ at: at(ms), values: of }));
-          await recordReadings(memory, name, readings, NOW, newCall());
+          await recordReadings(newCall(memory), name, readings, NOW);
           const until = to === undefined ? undefined : at(to);
           const wanted = { value: 'n', period, from: at(from), to: until, first };
           // Later, more has expired that nobody has removed.
@@ -128,16 +128,16 @@ describe('summaries of readings', () => {
 
   test('leave out those of an earlier marker with the same key', async () => {
     const name = await newMarker(stored);
-    await recordReadings(database, name, [{ at: at(-HOUR), values: { n: 1 } }], NOW, newCall());
+    await recordReadings(newCall(database), name, [{ at: at(-HOUR), values: { n: 1 } }], NOW);
     const db = newDatabase('readable', { tables: database.tables });
     // Its readings stay behind.
     interceptCalls(db, 'BatchExecuteStatement', async () => {
       throw Object.assign(new Error('refused'), { name: 'AccessDeniedException' });
     });
-    await expect(deleteMarker(db, name, { now: NOW.toISOString() }, newCall())).rejects.toThrow('refused');
+    await expect(deleteMarker(newCall(db), name, { now: NOW.toISOString() })).rejects.toThrow('refused');
     const position = { lng: 1, lat: 1 };
-    await createMarker(database, name.collection, { key: name.key, position }, NOW.toISOString(), newCall());
-    await recordReadings(database, name, [{ at: at(-HOUR + 1), values: { n: 5 } }], NOW, newCall());
+    await createMarker(newCall(database), name.collection, { key: name.key, position }, NOW.toISOString());
+    await recordReadings(newCall(database), name, [{ at: at(-HOUR + 1), values: { n: 5 } }], NOW);
     const { summaries } = await page(name, { value: 'n', period: 'DAY', from: at(-DAY), to: undefined, first: 9 });
     expect(summaries).toMatchObject([{ count: 1, min: 5 }]);
   });
@@ -145,7 +145,7 @@ describe('summaries of readings', () => {
   test('end a page at the last period that the budget covers, and fail if it covers none', async () => {
     const name = await newMarker(stored);
     const readings = Array.from({ length: 240 }, (_, n) => ({ at: at(-4 * HOUR + n * 60_000), values: { n } }));
-    await recordReadings(database, name, readings, NOW, newCall());
+    await recordReadings(newCall(database), name, readings, NOW);
     const wanted = { value: 'n', period: 'HOUR', from: at(-4 * HOUR), to: undefined, first: 100 } as const;
     const budget = { queries: 100, items: 100 };
     const first = await page(name, wanted, budget);
@@ -161,7 +161,7 @@ describe('summaries of readings', () => {
     const name = await newMarker(stored);
     const readings = Array.from({ length: 2_200 }, (_, n) => ({ at: at((n - 2_200) * HOUR), values: { n } }));
     for (const some of [readings.slice(0, 1_000), readings.slice(1_000, 2_000), readings.slice(2_000)])
-      await recordReadings(database, name, some, NOW, newCall());
+      await recordReadings(newCall(database), name, some, NOW);
     const db = newDatabase('readable', { tables: database.tables });
     const calls = recordCalls(db);
     const wanted = { value: 'n', period: 'DAY', from: at(-2_200 * HOUR), to: undefined, first: 400 } as const;

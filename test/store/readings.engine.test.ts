@@ -43,7 +43,7 @@ let made = 0;
 async function newMarker(collection: Collection, now = NOW) {
   made += 1;
   const key = `m${made}`;
-  await createMarker(database, collection, { key, position: { lng: 16.9, lat: 52.4 } }, now.toISOString(), newCall());
+  await createMarker(newCall(database), collection, { key, position: { lng: 16.9, lat: 52.4 } }, now.toISOString());
   return { collection, key };
 }
 type Name = Awaited<ReturnType<typeof newMarker>>;
@@ -51,16 +51,16 @@ type Name = Awaited<ReturnType<typeof newMarker>>;
 const at = (ms: number) => new Date(NOW.getTime() + ms).toISOString();
 const reading = (ms: number, values: object = { n: ms }): ReadingInput => ({ at: at(ms), values });
 const record = (name: Name, inputs: readonly ReadingInput[], now = NOW, db: Database = database) =>
-  recordReadings(db, name, inputs, now, newCall());
-const optionsAt = (now: Date, mostPassed = 20_000) => ({ now: now.getTime(), mostPassed, call: newCall() });
+  recordReadings(newCall(db), name, inputs, now);
+const optionsAt = (now: Date, mostPassed = 20_000) => ({ now: now.getTime(), mostPassed });
 
 /** The same readings, read in both ways: with the marker, and without it up to an instant. */
 async function read(name: Name, wanted: ReadingsWanted, now = NOW, db: Database = database) {
   const apart = name.collection.readingsBucket !== 'NONE';
   if (wanted.to === undefined && !apart)
-    return (await readMarkerWithReadings(db, name, wanted, optionsAt(now))).readings;
-  const [marker] = await getMarkers(db, [name], newCall());
-  return marker ? readReadingsOf(db, name, marker.incarnation, wanted, optionsAt(now)) : [];
+    return (await readMarkerWithReadings(newCall(db), name, wanted, optionsAt(now))).readings;
+  const [marker] = await getMarkers(newCall(db), [name]);
+  return marker ? readReadingsOf(newCall(db), name, marker.incarnation, wanted, optionsAt(now)) : [];
 }
 
 describe('recorded readings', () => {
@@ -69,7 +69,7 @@ describe('recorded readings', () => {
     expect(await record(name, [reading(1), reading(3), reading(-5), reading(2)])).toBe(4);
     const db = client();
     const calls = recordCalls(db);
-    const { marker, readings } = await readMarkerWithReadings(db, name, { last: 3 }, optionsAt(NOW));
+    const { marker, readings } = await readMarkerWithReadings(newCall(db), name, { last: 3 }, optionsAt(NOW));
     expect(marker).toMatchObject({ key: name.key, position: { lng: 16.9, lat: 52.4 } });
     expect(readings).toEqual([3, 2, 1].map((ms) => ({ at: at(ms), values: { n: ms } })));
     expect(calls.commands.map(({ name: command }) => command)).toEqual(['Query']);
@@ -196,7 +196,7 @@ describe('bad readings', () => {
     const calls = recordCalls(db);
     await expect(record(name, [reading(0)], NOW, db)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(calls.count('BatchWriteItem')).toBe(0);
-    expect(await readMarkerWithReadings(database, name, { last: 5 }, optionsAt(NOW))).toEqual({
+    expect(await readMarkerWithReadings(newCall(database), name, { last: 5 }, optionsAt(NOW))).toEqual({
       marker: null,
       readings: [],
     });
@@ -266,7 +266,7 @@ describe('expired readings', () => {
     expect(await shownAt(500)).toEqual([]);
     // DynamoDB gets a TTL that is no earlier.
     const { pk, sk } = database.keys.reading({ scope: 'passing', key: name.key }, at(1));
-    const { Item } = await send(database, 'get', { TableName: database.tables.entities, Key: { pk, sk } }, newCall());
+    const { Item } = await send(newCall(database), 'get', { TableName: database.tables.entities, Key: { pk, sk } });
     expect(Item).toMatchObject({
       ttl: NOW.getTime() / 1000 + 10 * 86_400 + 1,
       of: expect.stringMatching(/^[\w-]{8}$/),
@@ -301,9 +301,10 @@ describe('expired readings', () => {
     }
     await record(name, [reading(5 * DAY)], new Date(NOW.getTime() + 5 * DAY));
     const options = optionsAt(new Date(NOW.getTime() + 12 * DAY));
-    const { readings } = await readMarkerWithReadings(database, name, { last: 10 }, options);
+    const call = newCall(database);
+    const { readings } = await readMarkerWithReadings(call, name, { last: 10 }, options);
     expect(readings).toHaveLength(1);
-    expect(options.call.meter).toMatchObject({ queries: 1, itemsScanned: 2 });
+    expect(call.meter).toMatchObject({ queries: 1, itemsScanned: 2 });
   });
 });
 
@@ -315,10 +316,12 @@ describe('another incarnation of a marker', () => {
       Array.from({ length: readings }, (_, ms) => reading(ms)),
     );
     const Key = { ...database.keys.marker('kept', name.key) };
-    await send(database, 'delete', { TableName: database.tables.entities, Key }, newCall());
-    expect(await readMarkerWithReadings(database, name, { last: 5 }, optionsAt(NOW))).toMatchObject({ marker: null });
+    await send(newCall(database), 'delete', { TableName: database.tables.entities, Key });
+    expect(await readMarkerWithReadings(newCall(database), name, { last: 5 }, optionsAt(NOW))).toMatchObject({
+      marker: null,
+    });
     const input = { key: name.key, position: { lng: 1, lat: 1 } };
-    await createMarker(database, kept, input, at(60_000), newCall());
+    await createMarker(newCall(database), kept, input, at(60_000));
     return name;
   }
 
@@ -339,7 +342,7 @@ describe('another incarnation of a marker', () => {
     const name = await madeAgain(300);
     await record(name, [reading(-1, { own: 1 })]);
     const atMost = (mostPassed: number) =>
-      readMarkerWithReadings(database, name, { last: 1 }, optionsAt(NOW, mostPassed));
+      readMarkerWithReadings(newCall(database), name, { last: 1 }, optionsAt(NOW, mostPassed));
     await expect(atMost(301)).resolves.toMatchObject({ readings: [{ at: at(-1), values: { own: 1 } }] });
     await expect(atMost(100)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED', details: { limit: 100 } });
   });
@@ -349,7 +352,7 @@ test('readings written by other programs are returned if they are valid', async 
   const name = await newMarker(kept);
   const { pk } = database.keys.marker('kept', name.key);
   const put = (sk: string, item: object) =>
-    send(database, 'put', { TableName: database.tables.entities, Item: { pk, sk, ...item } }, newCall());
+    send(newCall(database), 'put', { TableName: database.tables.entities, Item: { pk, sk, ...item } });
   await put(`reading::${at(0)}`, { values: { t: 21.5, n: 12345678901234567890n } });
   await put(`reading::${at(1)}`, { values: 'text' });
   await put('reading::2026-11-21T10:00:05Z', { values: { a: 1 } });
@@ -372,11 +375,11 @@ test('a marker with thousands of readings takes no more calls and items than one
     );
   }
   const cost = async (name: Name, wanted: ReadingsWanted) => {
-    const options = optionsAt(NOW);
-    const [marker] = await getMarkers(database, [name], newCall());
-    if (wanted.to === undefined) await readMarkerWithReadings(database, name, wanted, options);
-    else await readReadingsOf(database, name, marker!.incarnation, wanted, options);
-    const { queries, itemsScanned, getItems } = options.call.meter;
+    const call = newCall(database);
+    const [marker] = await getMarkers(newCall(database), [name]);
+    if (wanted.to === undefined) await readMarkerWithReadings(call, name, wanted, optionsAt(NOW));
+    else await readReadingsOf(call, name, marker!.incarnation, wanted, optionsAt(NOW));
+    const { queries, itemsScanned, getItems } = call.meter;
     return { queries, itemsScanned, getItems };
   };
   expect(await cost(few, { last: 10 })).toEqual({ queries: 1, itemsScanned: 11, getItems: 0 });
@@ -397,14 +400,14 @@ describe('readings in buckets', () => {
     );
     const pk = `marker::daily::${name.key}::2026-11-19`;
     const Key = { pk, sk: `reading::${at(-2 * DAY)}` };
-    const { Item } = await send(database, 'get', { TableName: database.tables.entities, Key }, newCall());
+    const { Item } = await send(newCall(database), 'get', { TableName: database.tables.entities, Key });
     expect(Item).toMatchObject({ values: { n: -2 * DAY }, of: expect.stringMatching(/^[\w-]{8}$/) });
     const db = client();
     const calls = recordCalls(db);
     const askedAt = async (wanted: ReadingsWanted) => {
       calls.reset();
-      const [marker] = await getMarkers(database, [name], newCall());
-      const readings = await readReadingsOf(db, name, marker!.incarnation, wanted, optionsAt(NOW));
+      const [marker] = await getMarkers(newCall(database), [name]);
+      const readings = await readReadingsOf(newCall(db), name, marker!.incarnation, wanted, optionsAt(NOW));
       return { at: readings.map((one) => one.at), calls: calls.commands.length };
     };
     // The next day is read first.
@@ -418,9 +421,9 @@ describe('readings in buckets', () => {
 
   test('of a silent sensor take no more calls than there are buckets', async () => {
     const name = await newMarker(hourly);
-    const options = optionsAt(NOW);
-    expect(await readReadingsOf(database, name, 'any', { last: 10 }, options)).toEqual([]);
-    expect(options.call.meter.queries).toBe(50);
+    const call = newCall(database);
+    expect(await readReadingsOf(call, name, 'any', { last: 10 }, optionsAt(NOW))).toEqual([]);
+    expect(call.meter.queries).toBe(50);
   });
 
   test('too far in the future are rejected by field, because no query would find them', async () => {

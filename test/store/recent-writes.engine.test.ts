@@ -19,8 +19,8 @@ test('published writes are read as they were, with the incarnations that are kno
     { key: 'created again', mapVersion: 9, entry: entry('created again', 1), life: life(7, 1, 9) },
     { key: 'of a source', mapVersion: 2, entry: entry('of a source', 2), life: undefined },
   ];
-  await putRecentWrites(db, { scope: 's', version: 4, attempt: 0 }, { batch: 8, writes, sums: [] }, newCall());
-  const [part] = await readRecentWrites(db, { scope: 's', collection: 'parks' }, 4, 4, newCall());
+  await putRecentWrites(newCall(db), { scope: 's', version: 4, attempt: 0 }, { batch: 8, writes, sums: [] });
+  const [part] = await readRecentWrites(newCall(db), { scope: 's', collection: 'parks' }, 4, 4);
   const plain = (some: readonly RecentWrite[] = []) =>
     some
       .map(({ entry: stored, ...write }) => ({ ...write, version: stored?.marker.mapVersion }))

@@ -33,10 +33,10 @@ async function listen(server: ReturnType<typeof createServer>, port = 0): Promis
   return (server.address() as AddressInfo).port;
 }
 
-const put = (db: Database, sk: string, call = newCall()) =>
-  send(db, 'put', { TableName: entities, Item: { pk: 'send', sk } }, call);
+const put = (db: Database, sk: string, call = newCall(db)) =>
+  send(call, 'put', { TableName: entities, Item: { pk: 'send', sk } });
 const stored = async (sk: string) => {
-  const { Item } = await send(database, 'get', { TableName: entities, Key: { pk: 'send', sk } }, newCall());
+  const { Item } = await send(newCall(database), 'get', { TableName: entities, Key: { pk: 'send', sk } });
   return Item !== undefined;
 };
 
@@ -47,8 +47,8 @@ describe('read units', () => {
   const UNITS = { small: 0.5, full: 0.5, over: 1, double: 1, none: 0.5, other: 0.5 };
   const keyOf = (sk: string) => ({ pk: 'priced', sk });
   const cost = async (...args: [Parameters<typeof send>[1], Parameters<typeof send>[2]]) => {
-    const call = newCall();
-    await send(database, ...args, call);
+    const call = newCall(database);
+    await send(call, ...args);
     return call.meter.readUnits;
   };
 
@@ -57,7 +57,7 @@ describe('read units', () => {
     async (ConsistentRead) => {
       const factor = ConsistentRead ? 2 : 1;
       for (const [sk, bytes] of Object.entries(ITEMS)) {
-        await send(database, 'put', { TableName: entities, Item: { ...keyOf(sk), x: 'x'.repeat(bytes) } }, newCall());
+        await send(newCall(database), 'put', { TableName: entities, Item: { ...keyOf(sk), x: 'x'.repeat(bytes) } });
       }
       const names = Object.keys(UNITS) as (keyof typeof UNITS)[];
       for (const wanted of [...names.map((name) => [name]), names, ['none', 'other'], ['over', 'double']] as const) {
@@ -84,38 +84,22 @@ describe('read units', () => {
 
 describe('a command', () => {
   test('is metered by what DynamoDB reports', async () => {
-    const call = newCall();
+    const call = newCall(database);
     await put(database, 'metered', call);
-    await send(database, 'get', { TableName: entities, Key: { pk: 'send', sk: 'metered' } }, call);
-    await send(
-      database,
-      'batchGet',
-      {
-        RequestItems: {
-          [entities]: {
-            Keys: [{ pk: 'send', sk: 'metered' }],
-          },
-        },
-      },
-      call,
-    );
+    await send(call, 'get', { TableName: entities, Key: { pk: 'send', sk: 'metered' } });
+    await send(call, 'batchGet', { RequestItems: { [entities]: { Keys: [{ pk: 'send', sk: 'metered' }] } } });
     const query = {
       TableName: entities,
       KeyConditionExpression: 'pk = :pk',
       ExpressionAttributeValues: { ':pk': 'send' },
     };
-    await send(database, 'query', query, call);
-    await send(
-      database,
-      'update',
-      {
-        TableName: entities,
-        Key: { pk: 'send', sk: 'metered' },
-        UpdateExpression: 'SET a = :a',
-        ExpressionAttributeValues: { ':a': 1 },
-      },
-      call,
-    );
+    await send(call, 'query', query);
+    await send(call, 'update', {
+      TableName: entities,
+      Key: { pk: 'send', sk: 'metered' },
+      UpdateExpression: 'SET a = :a',
+      ExpressionAttributeValues: { ':a': 1 },
+    });
     expect(call.meter).toEqual({
       queries: 1,
       getItems: 2,
@@ -132,7 +116,7 @@ describe('a command', () => {
 
   test('requests no consumed capacity if it is not needed, and counts everything else', async () => {
     const calls = recordCalls(database);
-    const call = { ...newCall(), unpriced: true };
+    const call = { ...newCall(database), unpriced: true };
     await put(database, 'unpriced', call);
     expect(calls.commands).toHaveLength(1);
     expect(calls.commands[0]?.input).not.toHaveProperty('ReturnConsumedCapacity');
@@ -205,7 +189,7 @@ describe('a command', () => {
 
   test('fails with UNAVAILABLE when its table does not exist', async () => {
     await expect(
-      send(database, 'get', { TableName: 'no-such-table', Key: { pk: 'a', sk: 'b' } }, newCall()),
+      send(newCall(database), 'get', { TableName: 'no-such-table', Key: { pk: 'a', sk: 'b' } }),
     ).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     });
@@ -216,12 +200,12 @@ describe('a command', () => {
     const faults = injectFaults(db, 'PutItem', ['throttled', 'throttled', 'never answered']);
     const reason = new Error('the client went away');
     const controller = new AbortController();
-    const work = put(db, 'aborted', newCall(controller.signal));
+    const work = put(db, 'aborted', newCall(db, controller.signal));
     // The pause after the second attempt is the longer one: it may take two seconds, or less than one millisecond.
     await vi.waitFor(() => expect(faults.met).toBeGreaterThanOrEqual(2), { timeout: 60_000, interval: 1 });
     controller.abort(reason);
     await expect(work).rejects.toBe(reason);
-    await expect(put(db, 'aborted', newCall(controller.signal))).rejects.toBe(reason);
+    await expect(put(db, 'aborted', newCall(db, controller.signal))).rejects.toBe(reason);
   });
 
   test('whose condition fails keeps the name of its error', async () => {
@@ -231,7 +215,7 @@ describe('a command', () => {
       Item: { pk: 'send', sk: 'once' },
       ConditionExpression: 'attribute_not_exists(pk)',
     };
-    await expect(send(database, 'put', again, newCall())).rejects.toMatchObject({
+    await expect(send(newCall(database), 'put', again)).rejects.toMatchObject({
       name: 'ConditionalCheckFailedException',
     });
   });

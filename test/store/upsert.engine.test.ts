@@ -11,11 +11,11 @@ const db = await testDatabase();
 
 test('an upsert whose response is lost says that it has updated the marker', async () => {
   const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
-  await createMarker(db, parks, { key: 'a', position: { lng: 1, lat: 2 } }, NOW, newCall());
+  await createMarker(newCall(db), parks, { key: 'a', position: { lng: 1, lat: 2 } }, NOW);
   const own = newDatabase('readable', { tables: db.tables });
   injectFaults(own, 'UpdateItem', ['answer lost']);
-  const { written } = await upsertMarkers(own, parks, [{ key: 'a', position: { lng: 3, lat: 2 } }], NOW, newCall());
+  const { written } = await upsertMarkers(newCall(own), parks, [{ key: 'a', position: { lng: 3, lat: 2 } }], NOW);
   expect(written.map(({ outcome }) => outcome)).toEqual(['updated']);
-  const [marker] = await getMarkers(db, [{ collection: parks, key: 'a' }], newCall());
+  const [marker] = await getMarkers(newCall(db), [{ collection: parks, key: 'a' }]);
   expect(marker).toMatchObject({ position: { lng: 3, lat: 2 }, version: 2 });
 });

@@ -19,14 +19,13 @@ it('where each write waits for a disk, a load is written in transactions of at m
   const small = Array.from({ length: 230 }, (_, at) => item(at, 'x'));
   const big = Array.from({ length: 20 }, (_, at) => item(1000 + at, 'x'.repeat(390_000)));
   calls.reset();
-  await putMarkersInBulk(db, [...small, ...big], newCall());
+  await putMarkersInBulk(newCall(db), [...small, ...big]);
   expect(calls.count('TransactWriteItems')).toBe(calls.count());
   expect(calls.count()).toBeLessThanOrEqual(6);
   const keys = ['k0', 'k229', 'k1000', 'k1019'];
   const found = await getMarkers(
-    db,
+    newCall(db),
     keys.map((key) => ({ collection, key })),
-    newCall(),
     { consistent: true },
   );
   expect(found.map((marker) => marker?.key)).toEqual(keys);
@@ -40,20 +39,19 @@ it('where each write waits for a disk, blocks are replaced together, and one by 
     next: { batch, children: new Map([['a', { count: batch, sumLng: 1, sumLat: 2 }]]) },
   });
   calls.reset();
-  expect(await replaceBlocks(db, [block('u', undefined, 1), block('v', undefined, 1)], newCall())).toEqual([
+  expect(await replaceBlocks(newCall(db), [block('u', undefined, 1), block('v', undefined, 1)])).toEqual([
     'written',
     'written',
   ]);
   expect(calls.count('TransactWriteItems')).toBe(calls.count());
-  expect(await replaceBlocks(db, [block('u', 1, 2), block('v', 7, 2)], newCall())).toEqual(['written', 'refused']);
+  expect(await replaceBlocks(newCall(db), [block('u', 1, 2), block('v', 7, 2)])).toEqual(['written', 'refused']);
   const blocks = await readBlocks(
-    db,
+    newCall(db),
     [
       { scope: 's', parent: 'u' },
       { scope: 's', parent: 'v' },
     ],
     true,
-    newCall(),
   );
   expect(blocks.map(({ batch }) => batch)).toEqual([2, 1]);
 });
@@ -63,18 +61,17 @@ it('where each write waits for a disk, markers are created together, and one by 
   const inputs = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => ({ key: `k${from + at}`, position: { lng: 1, lat: 2 } }));
   calls.reset();
-  const first = await createMarkers(db, collection, inputs(0, 250), now, newCall());
+  const first = await createMarkers(newCall(db), collection, inputs(0, 250), now);
   expect([first.written.length, first.failures.length]).toEqual([250, 0]);
   expect(calls.count('TransactWriteItems')).toBe(3);
   expect(calls.count()).toBe(3);
 
-  const second = await createMarkers(db, collection, inputs(249, 200), now, newCall());
+  const second = await createMarkers(newCall(db), collection, inputs(249, 200), now);
   expect(second.written.map(({ marker }) => marker.key)).toEqual(inputs(250, 199).map(({ key }) => key));
   expect(second.failures).toMatchObject([{ index: 0, code: 'CONFLICT' }]);
   const found = await getMarkers(
-    db,
+    newCall(db),
     inputs(0, 449).map(({ key }) => ({ collection, key })),
-    newCall(),
     { consistent: true },
   );
   expect(found.filter((marker) => marker !== null)).toHaveLength(449);
@@ -84,7 +81,7 @@ it('where each write waits for a disk, imported markers are created together', a
   const collection = await testCollection(db, { key: 'imported', name: 'Imported' }, now);
   const inputs = Array.from({ length: 250 }, (_, at) => ({ key: `k${at}`, position: { lng: 1, lat: 2 } }));
   calls.reset();
-  const { written, failures } = await upsertMarkers(db, collection, inputs, now, newCall());
+  const { written, failures } = await upsertMarkers(newCall(db), collection, inputs, now);
   expect([written.length, failures]).toEqual([250, []]);
   expect([calls.count('TransactWriteItems'), calls.count('PutItem')]).toEqual([3, 0]);
 });

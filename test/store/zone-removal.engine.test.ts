@@ -35,7 +35,7 @@ async function put(name: string, minutes: number): Promise<void> {
 
 test('a sweep removes the old objects of this table that no zone refers to, and nothing else', async () => {
   const roads = await make('roads');
-  const { geometry } = await createZone(db, roads, { key: 'a', geometry: LINE }, NOW, newCall());
+  const { geometry } = await createZone(newCall(db), roads, { key: 'a', geometry: LINE }, NOW);
   const used = geometry.object!;
   const old = Date.now() / 1_000 - 7_200;
   utimesSync(join(folder, used), old, old);
@@ -50,7 +50,7 @@ test('a sweep removes the old objects of this table that no zone refers to, and 
   const database = newDatabase('readable', { tables: db.tables });
   const calls = recordCalls(database);
   const before = new Date(Date.now() - 3_600_000);
-  expect(await sweepObjects(database, objects, before, newCall())).toEqual({ objects: 4, removed: 2 });
+  expect(await sweepObjects(newCall(database), objects, before)).toEqual({ objects: 4, removed: 2 });
   expect(await names()).toEqual(
     [
       used,
@@ -61,19 +61,19 @@ test('a sweep removes the old objects of this table that no zone refers to, and 
     ].sort(),
   );
   expect(calls.commands.map(({ name }) => name)).toEqual(['Query', 'Query']);
-  expect(await sweepObjects(database, objects, before, newCall())).toEqual({ objects: 2, removed: 0 });
+  expect(await sweepObjects(newCall(database), objects, before)).toEqual({ objects: 2, removed: 0 });
   database.client.destroy();
 });
 
 test('the zones of a collection are removed with their covers and objects, more than a page of them', async () => {
   const rivers = await make('rivers');
   const lakes = await make('lakes');
-  const kept = await createZone(db, lakes, { key: 'kept', geometry: LINE }, NOW, newCall());
+  const kept = await createZone(newCall(db), lakes, { key: 'kept', geometry: LINE }, NOW);
   for (let n = 0; n < 130; n++) {
     const geometry = n % 40 === 0 ? outside : { objects, inlineBytes: 32_768 };
-    await createZone({ ...db, geometry }, rivers, { key: `r${n}`, geometry: LINE }, NOW, newCall());
+    await createZone(newCall({ ...db, geometry }), rivers, { key: `r${n}`, geometry: LINE }, NOW);
   }
-  await removeZones(db, rivers, newCall());
+  await removeZones(newCall(db), rivers);
   const left = (await allItems(db, db.tables.entities)).map(({ pk }) => String(pk));
   expect(left.filter((pk) => pk.includes('::rivers'))).toEqual([]);
   expect(left.filter((pk) => pk === 'cover::lakes::kept')).toHaveLength(kept.cells.length);

@@ -63,7 +63,7 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
     const own = client();
     const calls = recordCalls(own);
     const input = { key: 'old::town', name: 'Old Town', properties: { size: 2 }, geometry: square(17, 52, 0.015625) };
-    const zone = await createZone(own, parks, input, NOW, newCall());
+    const zone = await createZone(newCall(own), parks, input, NOW);
     expect(calls.commands.map(({ name }) => name)).toEqual(['TransactWriteItems']);
     expect(zone).toMatchObject({
       collection: 'parks',
@@ -77,12 +77,12 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
     expect(zone.cells.length).toBeGreaterThan(0);
     expect(zone.cells.length).toBeLessThanOrEqual(16);
     await expectWhole(parks);
-    await expect(createZone(own, parks, input, NOW, newCall())).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(createZone(newCall(own), parks, input, NOW)).rejects.toMatchObject({ code: 'CONFLICT' });
     await expectWhole(parks);
   });
 
   test('has bounds that DynamoDB stores, however close to zero its positions are', async () => {
-    const zone = await createZone(db, parks, { key: 'tiny', geometry: square(1e-320, -5e-324, 0.5) }, NOW, newCall());
+    const zone = await createZone(newCall(db), parks, { key: 'tiny', geometry: square(1e-320, -5e-324, 0.5) }, NOW);
     expect(zone.bounds).toEqual({ west: 0, south: 0, east: 0.5, north: 0.5 });
     await expectWhole(parks);
   });
@@ -90,24 +90,18 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
   test('is created although the response is lost', async () => {
     const own = client();
     injectFaults(own, 'TransactWriteItems', ['answer lost']);
-    const zone = await createZone(own, parks, { key: 'lost', geometry: square(1, 2, 3) }, NOW, newCall());
+    const zone = await createZone(newCall(own), parks, { key: 'lost', geometry: square(1, 2, 3) }, NOW);
     expect(zone.version).toBe(1);
     await expectWhole(parks);
   });
 
   test('is updated once although the response is lost, or a transaction is writing it', async () => {
-    await createZone(db, parks, { key: 'met', geometry: square(1, 2, 3) }, NOW, newCall());
+    await createZone(newCall(db), parks, { key: 'met', geometry: square(1, 2, 3) }, NOW);
     for (const [index, fault] of (['answer lost', 'conflict'] as const).entries()) {
       const own = client();
       injectFaults(own, 'UpdateItem', [fault]);
       const change = { now: LATER, expectedVersion: index + 1 };
-      const zone = await updateZone(
-        own,
-        { collection: parks, key: 'met' },
-        { properties: { index } },
-        change,
-        newCall(),
-      );
+      const zone = await updateZone(newCall(own), { collection: parks, key: 'met' }, { properties: { index } }, change);
       expect(zone.version).toBe(index + 2);
     }
     await expectWhole(parks);
@@ -116,32 +110,32 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
   test('is updated without its covers if its geometry stays the same, and with them if it changes', async () => {
     const own = client();
     const reference = { collection: parks, key: 'moves' };
-    const first = await createZone(own, parks, { key: 'moves', geometry: square(10, 50, 1) }, NOW, newCall());
+    const first = await createZone(newCall(own), parks, { key: 'moves', geometry: square(10, 50, 1) }, NOW);
     const calls = recordCalls(own);
-    const named = await updateZone(own, reference, { name: 'Moves' }, { now: LATER }, newCall());
+    const named = await updateZone(newCall(own), reference, { name: 'Moves' }, { now: LATER });
     expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'UpdateItem']);
     expect(named).toEqual({ ...first, name: 'Moves', version: 2 });
     calls.reset();
     const change = { now: LATER, expectedVersion: 2 };
-    const moved = await updateZone(own, reference, { geometry: square(60, 10, 30) }, change, newCall());
+    const moved = await updateZone(newCall(own), reference, { geometry: square(60, 10, 30) }, change);
     expect(calls.commands.map(({ name }) => name)).toEqual(['GetItem', 'TransactWriteItems']);
     expect(moved).toMatchObject({ name: 'Moves', version: 3, bounds: { west: 60, south: 10, east: 90, north: 40 } });
     expect(moved.cells).not.toEqual(first.cells);
     await expectWhole(parks);
-    await expect(updateZone(own, reference, { geometry: square(0, 0, 1) }, change, newCall())).rejects.toMatchObject({
+    await expect(updateZone(newCall(own), reference, { geometry: square(0, 0, 1) }, change)).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { expectedVersion: 2, version: 3 },
     });
-    await expect(updateZone(own, reference, { name: 'x' }, change, newCall())).rejects.toMatchObject({
+    await expect(updateZone(newCall(own), reference, { name: 'x' }, change)).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { version: 3 },
     });
-    await expect(deleteZone(own, reference, 1, newCall())).rejects.toMatchObject({
+    await expect(deleteZone(newCall(own), reference, 1)).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { version: 3 },
     });
     const cleared = { name: null, properties: null };
-    expect(await updateZone(own, reference, cleared, { now: LATER }, newCall())).toMatchObject({
+    expect(await updateZone(newCall(own), reference, cleared, { now: LATER })).toMatchObject({
       name: null,
       properties: {},
       version: 4,
@@ -150,15 +144,14 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
 
   test('that is moved concurrently has the covers of the last update, and every update raises its version', async () => {
     const reference = { collection: parks, key: 'busy' };
-    await createZone(db, parks, { key: 'busy', geometry: square(0, 0, 1) }, NOW, newCall());
+    await createZone(newCall(db), parks, { key: 'busy', geometry: square(0, 0, 1) }, NOW);
     const done = await Promise.all(
       [1, 2, 3].map((n) =>
         updateZone(
-          { ...db, geometry: outside },
+          newCall({ ...db, geometry: outside }),
           reference,
           { geometry: square(n * 20, 10, n) },
           { now: LATER },
-          newCall(),
         ),
       ),
     );
@@ -166,33 +159,32 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
     await expectWhole(parks);
     const kept = done.find(({ version }) => version === 4)!.geometry.object;
     expect(files()).toEqual([kept!.split('/').at(-1)]);
-    await deleteZone({ ...db, geometry: outside }, reference, undefined, newCall());
+    await deleteZone(newCall({ ...db, geometry: outside }), reference, undefined);
     expect(files()).toEqual([]);
   });
 
   test('is deleted with its covers in one transaction, and then its object', async () => {
     const reference = { collection: parks, key: 'gone' };
     const made = await createZone(
-      { ...db, geometry: outside },
+      newCall({ ...db, geometry: outside }),
       parks,
       { key: 'gone', geometry: square(5, 5, 5) },
       NOW,
-      newCall(),
     );
     expect(files()).toHaveLength(1);
-    expect(await deleteZone({ ...db, geometry: outside }, reference, 1, newCall())).toEqual(made);
+    expect(await deleteZone(newCall({ ...db, geometry: outside }), reference, 1)).toEqual(made);
     expect(files()).toEqual([]);
     await expectWhole(parks);
-    await expect(deleteZone({ ...db, geometry: outside }, reference, undefined, newCall())).rejects.toMatchObject({
+    await expect(deleteZone(newCall({ ...db, geometry: outside }), reference, undefined)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
     await expect(
-      updateZone({ ...db, geometry: outside }, reference, {}, { now: LATER }, newCall()),
+      updateZone(newCall({ ...db, geometry: outside }), reference, {}, { now: LATER }),
     ).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
     await expect(
-      updateZone({ ...db, geometry: outside }, reference, { geometry: square(0, 0, 1) }, { now: LATER }, newCall()),
+      updateZone(newCall({ ...db, geometry: outside }), reference, { geometry: square(0, 0, 1) }, { now: LATER }),
     ).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(files()).toEqual([]);
   });
@@ -201,14 +193,14 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
     const counted = await make('counted', { idStrategy: 'SEQUENCE' });
     const geometry = square(1, 1, 1);
     const keys = [];
-    for (let n = 0; n < 3; n++) keys.push((await createZone(db, counted, { geometry }, NOW, newCall())).key);
+    for (let n = 0; n < 3; n++) keys.push((await createZone(newCall(db), counted, { geometry }, NOW)).key);
     expect(keys).toEqual(['1', '2', '3']);
-    await expect(createZone(db, counted, { key: 'x', geometry }, NOW, newCall())).rejects.toMatchObject({
+    await expect(createZone(newCall(db), counted, { key: 'x', geometry }, NOW)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field: 'key' },
     });
     const named = await make('uuids', { idStrategy: 'UUID' });
-    expect((await createZone(db, named, { geometry }, NOW, newCall())).key).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await createZone(newCall(db), named, { geometry }, NOW)).key).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   test.each([
@@ -221,7 +213,7 @@ describe.each(variants(['readable', 'compact'] as const))('a zone, with %s keys'
   ])('that is invalid is rejected by the name of its field, before anything is written: %#', async (input, field) => {
     const own = client();
     const calls = recordCalls(own);
-    await expect(createZone({ ...own, geometry: outside }, parks, input, NOW, newCall())).rejects.toMatchObject({
+    await expect(createZone(newCall({ ...own, geometry: outside }), parks, input, NOW)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       details: { field },
     });
@@ -234,12 +226,12 @@ describe('a geometry that is too large for an item', async () => {
   const db = { ...(await testDatabase()), geometry: outside };
   const client = () => newDatabase('readable', { tables: db.tables, geometry: outside });
   const parks = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
-  const made = (key: string) => createZone(db, parks, { key, geometry: square(1, 2, 3) }, NOW, newCall());
+  const made = (key: string) => createZone(newCall(db), parks, { key, geometry: square(1, 2, 3) }, NOW);
 
   test('is rejected without an object store', async () => {
     const nowhere = { objects: undefined, inlineBytes: 0 };
     await expect(
-      createZone({ ...db, geometry: nowhere }, parks, { key: 'none', geometry: square(1, 2, 3) }, NOW, newCall()),
+      createZone(newCall({ ...db, geometry: nowhere }), parks, { key: 'none', geometry: square(1, 2, 3) }, NOW),
     ).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
   });
 
@@ -250,13 +242,13 @@ describe('a geometry that is too large for an item', async () => {
       seen.push(files().length);
       return ask(input);
     });
-    const first = await createZone(own, parks, { key: 'order', geometry: square(1, 2, 3) }, NOW, newCall());
+    const first = await createZone(newCall(own), parks, { key: 'order', geometry: square(1, 2, 3) }, NOW);
     const reference = { collection: parks, key: 'order' };
-    const next = await updateZone(own, reference, { geometry: square(2, 3, 4) }, { now: LATER }, newCall());
+    const next = await updateZone(newCall(own), reference, { geometry: square(2, 3, 4) }, { now: LATER });
     expect(seen).toEqual([1, 2]);
     expect(next.geometry.object).not.toBe(first.geometry.object);
     expect(files()).toEqual([next.geometry.object!.split('/').at(-1)]);
-    await deleteZone(own, reference, undefined, newCall());
+    await deleteZone(newCall(own), reference, undefined);
     expect(seen).toEqual([1, 2, 1]);
     expect(files()).toEqual([]);
   });
@@ -268,7 +260,7 @@ describe('a geometry that is too large for an item', async () => {
     const own = client();
     interceptCalls(own, 'TransactWriteItems', () => Promise.reject(new Error('killed')));
     const reference = { collection: parks, key: 'taken' };
-    await expect(updateZone(own, reference, { geometry: square(2, 3, 4) }, { now: LATER }, newCall())).rejects.toThrow(
+    await expect(updateZone(newCall(own), reference, { geometry: square(2, 3, 4) }, { now: LATER })).rejects.toThrow(
       'killed',
     );
     // Left to the sweep.
@@ -281,21 +273,14 @@ describe('a geometry that is too large for an item', async () => {
     const reference = { collection: parks, key: 'stuck' };
     await expect(
       updateZone(
-        { ...db, geometry: { ...outside, objects: stuck } },
+        newCall({ ...db, geometry: { ...outside, objects: stuck } }),
         reference,
         { geometry: square(2, 3, 4) },
         { now: LATER },
-        newCall(),
       ),
     ).rejects.toThrow('a bug');
     expect(
-      await updateZone(
-        { ...db, geometry: inline },
-        reference,
-        { geometry: square(2, 3, 5) },
-        { now: LATER },
-        newCall(),
-      ),
+      await updateZone(newCall({ ...db, geometry: inline }), reference, { geometry: square(2, 3, 5) }, { now: LATER }),
     ).toMatchObject({
       version: 3,
       geometry: { object: undefined },

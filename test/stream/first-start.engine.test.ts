@@ -32,10 +32,10 @@ interceptCalls(db, 'DescribeTable', async (input, ask) => {
 /** Starts a consumer without a state, waits until it has read everything, and returns its gap. */
 async function gapOfFirstStart(name: string, meanwhile: () => Promise<unknown>): Promise<string | undefined> {
   await whileConsuming(db, meanwhile, { consumer: name, days: undefined });
-  return (await loadStreamState(db, name, newCall()))?.gap?.reason;
+  return (await loadStreamState(newCall(db), name))?.gap?.reason;
 }
 
-const put = (item: Item) => send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+const put = (item: Item) => send(newCall(db), 'put', { TableName: db.tables.entities, Item: item });
 
 test('a first start leaves a gap only if there are collections, however old the table is', async () => {
   const gap = await gapOfFirstStart('early', async () => {

@@ -34,12 +34,12 @@ const input = {
 const collection = await testCollection(db, input);
 const name = { collection, key: 'm' };
 const add = (key: string) =>
-  createMarker(db, collection, { key, position: { lng: 1, lat: 1 } }, new Date().toISOString(), newCall());
+  createMarker(newCall(db), collection, { key, position: { lng: 1, lat: 1 } }, new Date().toISOString());
 await add('m');
 
 const at = (ms: number) => new Date(ms).toISOString();
 const record = (ms: number, n: number, into = db) =>
-  recordReadings(into, name, [{ at: at(ms), values: { n } }], new Date(), newCall());
+  recordReadings(newCall(into), name, [{ at: at(ms), values: { n } }], new Date());
 
 /** Starts a consumer; returns the instants of the readings that it has passed on, and how to stop it. */
 function consume() {
@@ -61,15 +61,15 @@ function consume() {
 }
 
 const dayOf = (ms: number) => ({ scope: 'c', key: 'm', day: at(ms).slice(0, 10) });
-const isKept = async (ms: number) => (await readDays(db, [dayOf(ms)], newCall()))[0]?.kept !== undefined;
+const isKept = async (ms: number) => (await readDays(newCall(db), [dayOf(ms)]))[0]?.kept !== undefined;
 const WAIT = { timeout: 30_000, interval: 50 };
 
 async function summaries(from = db) {
-  const [marker] = await getMarkers(db, [name], newCall());
+  const [marker] = await getMarkers(newCall(db), [name]);
   const wanted = { value: 'n', period: 'DAY', from: at(began - 299 * DAY), to: undefined, first: 100 } as const;
-  const options = { now: Date.now(), budget: { queries: 100, items: 1_000 }, call: newCall() };
+  const options = { now: Date.now(), budget: { queries: 100, items: 1_000 } };
   const trust = { current: true, finalBefore: Infinity };
-  const page = await readKeptSummaries(from, name, marker!.incarnation, wanted, { ...options, trust });
+  const page = await readKeptSummaries(newCall(from), name, marker!.incarnation, wanted, { ...options, trust });
   return page.summaries.map(({ start, count, max }) => [start.slice(0, 10), count, max]);
 }
 
@@ -120,7 +120,7 @@ test('tables of months that lose their stream, or are deleted, leave no gap', as
   await coolMonthTable(db, month);
   // Its shards end.
   await vi.waitFor(async () => {
-    const { shards = {} } = (await loadStreamState(db, CONSUMER, newCall())) ?? {};
+    const { shards = {} } = (await loadStreamState(newCall(db), CONSUMER)) ?? {};
     const own = Object.entries(shards).filter(([id]) => id.startsWith(month));
     expect(own.length).toBeGreaterThan(0);
     expect(own.every(([, { endedAt }]) => endedAt !== undefined)).toBe(true);
@@ -161,8 +161,8 @@ test('whether a collection has tables of months is asked for once, and then seen
 
   const made = await testCollection(other, input);
   const marker = { collection: made, key: 'm' };
-  await createMarker(other, made, { key: 'm', position: { lng: 1, lat: 1 } }, new Date().toISOString(), newCall());
-  await recordReadings(other, marker, [{ at: at(began), values: { n: 1 } }], new Date(), newCall());
+  await createMarker(newCall(other), made, { key: 'm', position: { lng: 1, lat: 1 } }, new Date().toISOString());
+  await recordReadings(newCall(other), marker, [{ at: at(began), values: { n: 1 } }], new Date());
   expect((await list()).shards).toEqual(shards);
   for (let read = 0; read < 2;) {
     const page = await port.readRecords(iterator);

@@ -150,7 +150,7 @@ beforeAll(async () => {
   });
   // Maps may show for a while that there were none.
   for (const { key } of markers) await write(key, null, () => Promise.resolve());
-  await createMarkers(db, collection, markers, NOW, newCall());
+  await createMarkers(newCall(db), collection, markers, NOW);
   for (const { key, position } of markers) await write(key, position, () => Promise.resolve());
   togetherUntil = Date.now();
   for (const { pageServices, trust, cellCache, consumerStatus } of [owner, other]) {
@@ -236,14 +236,14 @@ async function drive(during: () => Promise<unknown> = () => Promise.resolve()): 
     for (let n = 0; n < WRITES || (!used.has('PAGES') && n < 10 * WRITES); n += 1) {
       const index = Math.floor(random() * COUNT);
       const [key, position] = [`k${index}`, somewhere()];
-      const call = newCall();
+      const call = newCall(db);
       if (index < STAY) {
-        await write(key, position, () => updateMarker(db, { collection, key }, { position }, { now: NOW }, call));
+        await write(key, position, () => updateMarker(call, { collection, key }, { position }, { now: NOW }));
         continue;
       }
-      await write(key, null, () => deleteMarker(db, { collection, key }, { now: NOW }, call));
+      await write(key, null, () => deleteMarker(call, { collection, key }, { now: NOW }));
       await write(key, position, () =>
-        createMarkers(db, collection, [{ key, position, place: [placeOf(key)] }], NOW, call),
+        createMarkers(call, collection, [{ key, position, place: [placeOf(key)] }], NOW),
       );
     }
     writing = false;
@@ -301,7 +301,7 @@ test('what a batch applies slowly is published, too', async () => {
   const collection = await createdCollection();
   const burst = Array.from({ length: STAY }, (_, index) => ({ key: `k${index}`, position: somewhere() }));
   await mapConcurrently(burst, 20, ({ key, position }) =>
-    write(key, position, () => updateMarker(db, { collection, key }, { position }, { now: NOW }, newCall())),
+    write(key, position, () => updateMarker(newCall(db), { collection, key }, { position }, { now: NOW })),
   );
   togetherUntil = Date.now();
   expect(await drive()).toContain('PAGES');
@@ -310,7 +310,7 @@ test('what a batch applies slowly is published, too', async () => {
 });
 
 async function createdCollection() {
-  const [collection] = await getCollections(db, ['cars'], newCall());
+  const [collection] = await getCollections(newCall(db), ['cars']);
   if (!collection) throw new Error('there is no collection');
   return collection;
 }

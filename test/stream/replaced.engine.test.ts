@@ -18,10 +18,9 @@ const calls = recordCalls(db);
 
 const put = (...keys: readonly string[]) =>
   putInBulk(
-    db,
+    newCall(db),
     db.tables.entities,
     keys.map((key) => markerItem(db, 'parks', key, 16.9, 52.4)),
-    newCall(),
   );
 
 async function switchStream(on: boolean): Promise<void> {

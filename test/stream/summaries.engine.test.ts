@@ -73,7 +73,7 @@ let made = 0;
 async function newMarkers(collection: Collection, count: number, into = db): Promise<Name[]> {
   const keys = Array.from({ length: count }, () => `m${(made += 1)}`);
   const inputs = keys.map((key) => ({ key, position: { lng: 16.9, lat: 52.4 } }));
-  await createMarkers(into, collection, inputs, NOW.toISOString(), newCall());
+  await createMarkers(newCall(into), collection, inputs, NOW.toISOString());
   return keys.map((key) => ({ collection, key }));
 }
 
@@ -83,7 +83,7 @@ async function untilSummarized(): Promise<void> {
   for (const collection of collections) {
     for (let due = 1; due > 0;) {
       due = 0;
-      for await (const days of listDueDays(db, collection.key, '2026-11-20', newCall())) due += days.length;
+      for await (const days of listDueDays(newCall(db), collection.key, '2026-11-20')) due += days.length;
       if (due > 0) await systemClock.sleep(20);
     }
   }
@@ -91,18 +91,17 @@ async function untilSummarized(): Promise<void> {
 
 const record = (name: Name, readings: readonly Reading[], into = db) =>
   recordReadings(
-    into,
+    newCall(into),
     name,
     readings.map(([ms, n]) => ({ at: at(ms), values: { n, text: 'x' } })),
     NOW,
-    newCall(),
   );
 
 async function page(name: Name, wanted: SummariesWanted, trust = CURRENT, now = NOW, from = db) {
-  const [marker] = await getMarkers(from, [name], newCall());
+  const [marker] = await getMarkers(newCall(from), [name]);
   if (!marker) throw new Error('no marker');
-  const options = { now: now.getTime(), budget: { queries: 100, items: 20_000 }, call: newCall() };
-  return readKeptSummaries(from, name, marker.incarnation, wanted, { ...options, trust });
+  const options = { now: now.getTime(), budget: { queries: 100, items: 20_000 } };
+  return readKeptSummaries(newCall(from), name, marker.incarnation, wanted, { ...options, trust });
 }
 
 async function pages(name: Name, wanted: SummariesWanted, trust = CURRENT, now = NOW, of = db) {
@@ -161,9 +160,9 @@ describe('a recount', () => {
     await untilSummarized();
     expect(await wrongDays()).toEqual([]);
     const dayOf = (name: Name) => ({ scope: 'kept', key: name.key, day: '2026-11-19' });
-    await removeDays(db, [dayOf(missing!)], newCall());
+    await removeDays(newCall(db), [dayOf(missing!)]);
     const item = { ...db.keys.daySummary(dayOf(wrong!)), d: storedText('[]'), of: '', v: 'x', e: 0 };
-    await send(db, 'put', { TableName: db.tables.derived, Item: item }, newCall());
+    await send(newCall(db), 'put', { TableName: db.tables.derived, Item: item });
     const found = await wrongDays();
     expect(found).toHaveLength(2);
     expect(found).toEqual(expect.arrayContaining([dayOf(wrong!), dayOf(missing!)]));
@@ -214,7 +213,7 @@ describe('kept summaries of readings', () => {
                 own.delete(ms);
                 const bucket = collection.readingsBucket === 'DAY' ? at(ms).slice(0, 10) : undefined;
                 const Key = db.keys.reading({ scope: collection.key, key: name.key, bucket }, at(ms));
-                await send(db, 'delete', { TableName: db.tables.entities, Key }, newCall());
+                await send(newCall(db), 'delete', { TableName: db.tables.entities, Key });
               }),
             );
             // With late readings open, or closed.
@@ -267,29 +266,29 @@ describe('kept summaries of readings', () => {
     const spender = newDatabase('readable', { tables: lonely.tables });
     const calls = recordCalls(spender);
     const day = { scope: collection.key, key: name!.key, day: '2026-11-20' };
-    await openDays(spender, [day], 1, newCall());
+    await openDays(newCall(spender), [day], 1);
     expect(calls.commands.flatMap(({ input }) => Object.values(input['RequestItems'] as object)).flat()).toHaveLength(
       2,
     );
-    const call = newCall();
-    const kept = await summarizeDay(spender, collection, day, NOW.getTime(), call);
-    const [{ version = '', epoch = 0 } = {}] = await readDays(spender, [day], newCall());
+    const call = newCall(spender);
+    const kept = await summarizeDay(call, collection, day, NOW.getTime());
+    const [{ version = '', epoch = 0 } = {}] = await readDays(newCall(spender), [day]);
     calls.reset();
-    await closeDay(spender, day, { version, epoch }, kept, newCall());
+    await closeDay(newCall(spender), day, { version, epoch }, kept);
     const item = calls.commands[0]?.input['Item'] as Item;
     expect(itemBytes(item)).toBeLessThan(400);
     expect(calls.commands.map(({ name: command }) => command)).toEqual(['PutItem']);
-    await forgetDueDay(spender, { ...day, token: '' }, newCall());
+    await forgetDueDay(newCall(spender), { ...day, token: '' });
     expect(calls.commands.map(({ name: command }) => command)).toEqual(['PutItem', 'DeleteItem']);
     const year = Array.from({ length: 365 }, (_, index) => {
       return { ...item, ...lonely.keys.daySummary({ ...day, day: at(-index * DAY).slice(0, 10) }) };
     });
-    await putInBulk(spender, lonely.tables.derived, year, newCall());
-    const chart = newCall();
-    const options = { now: NOW.getTime(), budget: { queries: 100, items: 20_000 }, call: chart };
-    const [marker] = await getMarkers(lonely, [name!], newCall());
+    await putInBulk(newCall(spender), lonely.tables.derived, year);
+    const chart = newCall(spender);
+    const options = { now: NOW.getTime(), budget: { queries: 100, items: 20_000 } };
+    const [marker] = await getMarkers(newCall(lonely), [name!]);
     const wanted = { ...everything, to: at(-DAY) };
-    const { summaries } = await readKeptSummaries(spender, name!, marker!.incarnation, wanted, {
+    const { summaries } = await readKeptSummaries(chart, name!, marker!.incarnation, wanted, {
       ...options,
       trust: CURRENT,
     });
@@ -305,9 +304,9 @@ describe('kept summaries of readings', () => {
     await record(name!, [[-3 * DAY, 1]]);
     await untilSummarized();
     expect(await pages(name!, everything)).toMatchObject([{ count: 1, min: 1 }]);
-    await deleteMarker(db, name!, { now: NOW.toISOString() }, newCall());
+    await deleteMarker(newCall(db), name!, { now: NOW.toISOString() });
     const input = { key: name!.key, position: { lng: 1, lat: 1 } };
-    await createMarkers(db, collection!, [input], NOW.toISOString(), newCall());
+    await createMarkers(newCall(db), collection!, [input], NOW.toISOString());
     expect(await pages(name!, everything)).toEqual([]);
     await untilSummarized();
     const { pk } = db.keys.daySummaryRange(collection!.key, name!.key, '0', '9');
@@ -330,8 +329,8 @@ describe('kept summaries of readings', () => {
       // However long it takes on a busy machine.
       wall: () => report?.endAt ?? 0,
     });
-    const parts = { db: reader, call: newCall(), slots: pLimit(4), limits: DEFAULT_LIMITS, now: () => NOW, trust };
-    const markers = new MarkerLoader(reader, parts.call, parts.slots, parts.limits, parts.now);
+    const parts = { call: newCall(reader), slots: pLimit(4), limits: DEFAULT_LIMITS, now: () => NOW, trust };
+    const markers = new MarkerLoader(parts.call, parts.slots, parts.limits, parts.now);
     const loader = new SummaryLoader({ ...parts, markers });
     const asked = { ...everything, to: at(-DAY) };
     const expected = scanned(
@@ -366,9 +365,9 @@ describe('summaries include readings as soon as they are acknowledged, although 
       expect(await pages(name!, wanted, CURRENT, NOW, lonely)).toEqual(scanned(readings, wanted));
     }
     const day = { scope: collection.key, key: name!.key, day: '2026-11-18' };
-    const [open] = await readDays(lonely, [day], newCall());
-    const kept = await summarizeDay(lonely, collection, day, NOW.getTime(), newCall());
-    expect(await closeDay(lonely, day, open!, kept, newCall())).toBe(true);
+    const [open] = await readDays(newCall(lonely), [day]);
+    const kept = await summarizeDay(newCall(lonely), collection, day, NOW.getTime());
+    expect(await closeDay(newCall(lonely), day, open!, kept)).toBe(true);
     const late: Reading = [-3 * DAY + 1, 1_000];
     await record(name!, [late], lonely);
     const all = [...readings, late];
@@ -397,7 +396,7 @@ describe('summaries include readings as soon as they are acknowledged, although 
 describe('summaries of readings that expire', () => {
   const session = (later: number, epoch: number) =>
     new MarkerDays(
-      { port: openSummaries(lonely) },
+      { port: openSummaries(newCall(lonely)) },
       {
         clock: { ...clock, wall: () => NOW.getTime() + later },
         log: silentLog,
@@ -437,7 +436,12 @@ describe('summaries of readings that expire', () => {
     // Then a recount deletes them.
     const recounting = async (inexactSince: number) => {
       const days = session(40 * DAY, 1_000_002);
-      const recounted = new RecountDays({ keys: lonely.keys, port: openSummaries(lonely), days, checkOnly: false });
+      const recounted = new RecountDays({
+        keys: lonely.keys,
+        port: openSummaries(newCall(lonely)),
+        days,
+        checkOnly: false,
+      });
       await recounted.addStored([day], inexactSince);
     };
     await recounting(NOW.getTime() + 27 * DAY);

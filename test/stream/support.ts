@@ -51,12 +51,11 @@ export async function allItems(db: Database, table: string): Promise<Item[]> {
   const items: Item[] = [];
   let after: Record<string, unknown> | undefined;
   do {
-    const page = await send(
-      db,
-      'scan',
-      { TableName: table, ConsistentRead: true, ...(after === undefined ? {} : { ExclusiveStartKey: after }) },
-      newCall(),
-    );
+    const page = await send(newCall(db), 'scan', {
+      TableName: table,
+      ConsistentRead: true,
+      ...(after === undefined ? {} : { ExclusiveStartKey: after }),
+    });
     items.push(...(page.Items ?? []));
     after = page.LastEvaluatedKey;
   } while (after !== undefined);
@@ -135,7 +134,7 @@ function textOf(scope: string, { position, marker }: OrderedMarker): string {
 
 /** The entries of all pages named by the state, as text, sorted. */
 export async function storedEntries(db: Database): Promise<string[]> {
-  const { pages } = (await loadStreamState(db, 'cells', newCall())) ?? {};
+  const { pages } = (await loadStreamState(newCall(db), 'cells')) ?? {};
   const entries = (await allItems(db, db.tables.derived)).flatMap(({ pk, sk, d }) => {
     const page = db.keys.parsePage({ pk: String(pk), sk: String(sk) });
     if (page === undefined || page.generation !== pages?.generation) return [];
@@ -157,9 +156,9 @@ export async function markerEntries(db: Database): Promise<string[]> {
 /** Waits until the owner has reported twice, after this call, that it is at the stream's end. */
 export async function untilRead(db: Database, consumer = 'cells'): Promise<void> {
   const versions = new Set<number>();
-  const begun = (await loadStreamState(db, consumer, newCall()))?.version ?? 0;
+  const begun = (await loadStreamState(newCall(db), consumer))?.version ?? 0;
   while (versions.size < 2) {
-    const state = await loadStreamState(db, consumer, newCall());
+    const state = await loadStreamState(newCall(db), consumer);
     // The first report after that may still refer to an earlier moment.
     if (state !== undefined && state.atEnd && state.plan === null && state.version > begun + 1)
       versions.add(state.version);

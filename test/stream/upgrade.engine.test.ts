@@ -18,12 +18,11 @@ const db = await testDatabase('readable', { stream: true });
 const backend = { database: db, streams: createStreamsClient(engine()) };
 const put = (first: number, count: number) =>
   putInBulk(
-    db,
+    newCall(db),
     db.tables.entities,
     Array.from({ length: count }, (_, index) => markerItem(db, 'parks', `m${first + index}`, index / 100, index / 50)),
-    newCall(),
   );
-const stateNow = () => loadStreamState(db, 'cells', newCall());
+const stateNow = () => loadStreamState(newCall(db), 'cells');
 
 /** Runs a consumer without pages, like the previous release. */
 const keepAsBefore = (work: () => Promise<unknown>) => whileConsuming(db, work, { pages: undefined });
@@ -31,10 +30,10 @@ const keepAsBefore = (work: () => Promise<unknown>) => whileConsuming(db, work, 
 test('pages are not trusted after a release that maintains others has written the cells', async () => {
   await keepAsBefore(() => put(0, 100));
   const Key = db.keys.streamState('cells');
-  const { Item = {} } = await send(db, 'get', { TableName: db.tables.derived, Key, ConsistentRead: true }, newCall());
+  const { Item = {} } = await send(newCall(db), 'get', { TableName: db.tables.derived, Key, ConsistentRead: true });
   const { pages, ...rest } = Item;
   const store = (state: object) =>
-    send(db, 'put', { TableName: db.tables.derived, Item: { ...state, ...Key } }, newCall());
+    send(newCall(db), 'put', { TableName: db.tables.derived, Item: { ...state, ...Key } });
   expect((await stateNow())?.pages).not.toBeNull();
   await store({ ...rest, pages: { ...(pages as object), format: PAGE_FORMAT + 1 } });
   expect((await stateNow())?.pages).toBeNull();

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/clock.js';
 import type { CellSums } from '../../src/geo/cell-sums.js';
 import { silentLog } from '../../src/log.js';
-import type { Database } from '../../src/store/database.js';
+import { newCall, type Database } from '../../src/store/database.js';
 import { applyToCells } from '../../src/stream/cells/apply.js';
 import { openBlocks } from '../../src/stream/consume/derived-ports.js';
 
@@ -16,7 +16,13 @@ export async function addCells(
   blocks: ReadonlyMap<string, ReadonlyMap<string, CellSums>>,
 ): Promise<number> {
   const { signal } = new AbortController();
-  const options = { port: openBlocks(database), clock: systemClock, signal, log: silentLog, holds: () => true };
+  const options = {
+    port: openBlocks(newCall(database)),
+    clock: systemClock,
+    signal,
+    log: silentLog,
+    holds: () => true,
+  };
   const applied = await applyToCells(options, batch, new Map([[scope, blocks]]));
   return applied.blocks;
 }

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.js';
 import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import { orderedMarker } from '../../src/pages/ordered-marker.js';
-import type { Database, Item } from '../../src/store/database.js';
+import { newCall, type Database, type Item } from '../../src/store/database.js';
 import { mapMarkerFromIndex } from '../../src/store/marker/marker-item.js';
 import { MOST_HINTS } from '../../src/store/page/pages.js';
 import { openPages } from '../../src/stream/consume/derived-ports.js';
@@ -25,7 +25,7 @@ export async function addPages(
   items: readonly Item[],
   sizes: PageSizes = {},
 ): Promise<void> {
-  const { open, ...pages } = openPages(database);
+  const { open, ...pages } = openPages(newCall(database));
   const { signal } = new AbortController();
   // Otherwise it would retry forever.
   const warn = ({ err }: Record<string, unknown>, message: string) => {

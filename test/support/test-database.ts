@@ -83,5 +83,5 @@ export function testCollection(
   input: CollectionInput,
   now: string = new Date().toISOString(),
 ): Promise<Collection> {
-  return createCollection(database, input, now, newCall());
+  return createCollection(newCall(database), input, now);
 }

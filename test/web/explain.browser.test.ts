@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('Explain on a map in a browser', async () => {
     const now = new Date().toISOString();
     const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, now);
     const markers = Array.from({ length: COUNT }, (_, index) => ({ key: `p${index}`, position: place(index) }));
-    await createMarkers(db, collection, markers, now, newCall());
+    await createMarkers(newCall(db), collection, markers, now);
     await fillCells(db, collection, markers);
     await addAllPages(db, collection);
     browser = await openBrowser();

@@ -24,12 +24,12 @@ describe.skipIf(!hasChromium)('liveTiles', async () => {
 
   beforeAll(async () => {
     const now = new Date().toISOString();
-    const collection = await createCollection(db, { key: 'cities', name: 'Cities' }, now, newCall());
+    const collection = await createCollection(newCall(db), { key: 'cities', name: 'Cities' }, now);
     const markers = [
       { key: 'moves', position: { lng: 8, lat: 47 } },
       { key: 'stays', position: { lng: 12, lat: 49 } },
     ];
-    await createMarkers(db, collection, markers, now, newCall());
+    await createMarkers(newCall(db), collection, markers, now);
     server = await startMapServer(db, undefined, { allowedOrigins: ['*'] });
     await server.counted();
     const script = `

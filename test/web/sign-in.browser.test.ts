@@ -92,8 +92,8 @@ describe.skipIf(!hasChromium)('signing in', async () => {
     expect(await page.locator('#edit').isVisible()).toBe(false);
     expect(await page.locator('#layers .more').count()).toBe(0);
     const secret = await page.evaluate<string>(`sessionStorage.getItem('cellport-credential')`);
-    const stored = await storedKey(db, hashOfKey(secret) ?? '', newCall());
-    if (stored) await removeKey(db, stored, newCall());
+    const stored = await storedKey(newCall(db), hashOfKey(secret) ?? '');
+    if (stored) await removeKey(newCall(db), stored);
     await dialog().getByText('The API key is unknown or revoked').waitFor();
     await dialog().getByText('Sign out').click();
     await who().getByText('Sign in').waitFor();

@@ -4,7 +4,6 @@ import { badInput, CellportError, notFound } from '../../errors.js';
 import type { Budget } from '../../model/budget.js';
 import { quotaTexts, type Quotas } from '../../model/quotas.js';
 import { listKeys, removeKey, storedRules, storeKey, type StoredKey } from '../../store/access/access-items.js';
-import { newCall } from '../../store/database.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
 
@@ -40,8 +39,8 @@ const storedForm = (key: string, of: Omit<StoredKey, 'hash' | 'id' | 'usedAt'>):
 };
 
 /** Throws BAD_USER_INPUT for a role without rules. */
-async function checkRoles({ database, signal }: CommandSession, roles: readonly string[]): Promise<void> {
-  const { json } = (await storedRules(database, newCall(signal))) ?? {};
+async function checkRoles({ call }: CommandSession, roles: readonly string[]): Promise<void> {
+  const { json } = (await storedRules(call)) ?? {};
   const known = json === undefined ? [] : Object.keys(readRules(JSON.parse(json)).roles);
   const unknown = roles.find((role) => !known.includes(role));
   if (unknown === undefined) return;
@@ -57,7 +56,7 @@ export async function createKey(
   session: CommandSession,
   { role, name, var: variables = {}, expires, budget, quota: quotas, json }: KeyOptions,
 ): Promise<readonly string[]> {
-  const { database, signal } = session;
+  const { database, call } = session;
   await checkRoles(session, role);
   const called = name ?? role.join('-');
   if (!NAME.test(called)) throw badInput('--name', called, '1 to 100 letters, digits, spaces and ._@-');
@@ -72,14 +71,14 @@ export async function createKey(
     createdAt: new Date(now).toISOString(),
     expiresAt: expires === undefined ? null : new Date(now + expires).toISOString(),
   });
-  await storeKey(database, stored, newCall(signal));
+  await storeKey(call, stored);
   print(key, stored, json);
   return [stored.id];
 }
 
-export async function printKeys({ database, signal }: CommandSession, json: boolean): Promise<void> {
+export async function printKeys({ call }: CommandSession, json: boolean): Promise<void> {
   const keys: StoredKey[] = [];
-  for await (const key of listKeys(database, newCall(signal))) keys.push(key);
+  for await (const key of listKeys(call)) keys.push(key);
   keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
   if (json) {
     console.log(JSON.stringify(keys.map(shown), null, 2));
@@ -97,10 +96,10 @@ export async function printKeys({ database, signal }: CommandSession, json: bool
 }
 
 /** The only key with this name or ID, or the key itself. Throws NOT_FOUND, or CONFLICT if several have the name. */
-async function findKey({ database, signal }: CommandSession, wanted: string): Promise<StoredKey> {
+async function findKey({ call }: CommandSession, wanted: string): Promise<StoredKey> {
   const hash = hashOfKey(wanted);
   const found: StoredKey[] = [];
-  for await (const key of listKeys(database, newCall(signal))) {
+  for await (const key of listKeys(call)) {
     if (key.hash === hash || key.id === wanted || (hash === undefined && key.name === wanted)) found.push(key);
   }
   const [only, ...more] = found;
@@ -116,7 +115,7 @@ export async function rotateKey(
   wanted: string,
   { overlap, json }: { readonly overlap: number; readonly json?: boolean },
 ): Promise<readonly string[]> {
-  const { database, signal } = session;
+  const { database, call } = session;
   const old = await findKey(session, wanted);
   const now = database.clock.wall();
   const left = Math.min(now + overlap, old.expiresAt === null ? Infinity : Date.parse(old.expiresAt));
@@ -126,8 +125,8 @@ export async function rotateKey(
   const createdAt = new Date(now).toISOString();
   const expiresAt = lifetime === null ? null : new Date(now + lifetime).toISOString();
   const stored = storedForm(key, { name, roles, variables, budget, quotas, createdAt, expiresAt });
-  await storeKey(database, stored, newCall(signal));
-  await storeKey(database, { ...old, expiresAt: new Date(left).toISOString() }, newCall(signal));
+  await storeKey(call, stored);
+  await storeKey(call, { ...old, expiresAt: new Date(left).toISOString() });
   print(key, stored, json);
   return [old.id, stored.id];
 }
@@ -135,7 +134,7 @@ export async function rotateKey(
 /** Returns the ID of the key that no longer counts. */
 export async function revokeKey(session: CommandSession, wanted: string): Promise<readonly string[]> {
   const key = await findKey(session, wanted);
-  await removeKey(session.database, key, newCall(session.signal));
+  await removeKey(session.call, key);
   console.error(`Key ${key.id} (${key.name}) counts on no server within a second.`);
   return [key.id];
 }

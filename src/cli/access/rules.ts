@@ -1,7 +1,6 @@
 import { readRules, type AccessRules } from '../../access/rules.js';
 import { quotaTexts } from '../../model/quotas.js';
 import { storedRules, storeRules } from '../../store/access/access-items.js';
-import { newCall } from '../../store/database.js';
 import { readJsonFile } from '../json-file.js';
 import { printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
@@ -27,13 +26,12 @@ const parsed = (json: string | undefined) => (json === undefined ? undefined : r
 
 /** Replaces the rules by those of a file, and prints what changes; with `dryRun`, only prints. */
 export async function setRules(
-  { database, signal }: CommandSession,
+  { call }: CommandSession,
   path: string,
   { dryRun = false }: { readonly dryRun?: boolean },
 ): Promise<void> {
   const { json, value } = await readJsonFile(path, readRules);
-  const call = newCall(signal);
-  const before = linesOf(parsed((await storedRules(database, call))?.json));
+  const before = linesOf(parsed((await storedRules(call))?.json));
   const after = linesOf(value);
   for (const line of before) if (!after.includes(line)) console.log(printable(`- ${line}`));
   for (const line of after) if (!before.includes(line)) console.log(printable(`+ ${line}`));
@@ -41,13 +39,13 @@ export async function setRules(
     console.error('Nothing was changed.');
     return;
   }
-  await storeRules(database, json, call);
+  await storeRules(call, json);
   console.error('The rules are in force on every server with CELLPORT_AUTH=on within a second.');
 }
 
 /** Prints the rules as they were set. */
-export async function showRules({ database, signal }: CommandSession): Promise<void> {
-  const { json } = (await storedRules(database, newCall(signal))) ?? {};
+export async function showRules({ call }: CommandSession): Promise<void> {
+  const { json } = (await storedRules(call)) ?? {};
   if (json === undefined)
     console.error('There are no rules yet: write them, see docs/access.md, and run `cellport access set FILE`.');
   else console.log(JSON.stringify(JSON.parse(json), null, 2));

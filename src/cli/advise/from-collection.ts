@@ -8,10 +8,9 @@ import type { Collection } from '../../model/collection.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { getBlocks } from '../../store/cell/blocks.js';
 import { requireGeoIndex } from '../../store/collection/change-collection.js';
-import { newCall, type Call, type Database } from '../../store/database.js';
+import { newCall, type Call } from '../../store/database.js';
 import { markerFromBase, type MarkerInput } from '../../store/marker/marker-item.js';
 import { batchGet } from '../../store/request/batches.js';
-import { rangeRequest } from '../../store/request/ranges.js';
 import { queryResponses } from '../../store/table/query-responses.js';
 import { findCollection } from '../find-collection.js';
 import type { AdviseSource } from './from-rows.js';
@@ -31,8 +30,8 @@ interface CountedCell {
 }
 
 /** The distribution of markers according to the collection's cells, at full detail for the fullest. */
-async function distributionOf(database: Database, collection: Collection, call: Call): Promise<Distribution> {
-  const scope = database.keys.scope(collection);
+async function distributionOf(call: Call, collection: Collection): Promise<Distribution> {
+  const scope = call.db.keys.scope(collection);
   const open = new TinyQueue<CountedCell>([{ geohash: '', count: Infinity }], (a, b) => b.count - a.count);
   const stretches: Stretch[] = [];
   const close = ({ geohash, count }: CountedCell) => stretches.push({ ...cellRange(geohash), markers: count });
@@ -46,7 +45,7 @@ async function distributionOf(database: Database, collection: Collection, call: 
     }
     read += cells.length;
     const parents = cells.map(({ geohash }) => geohash);
-    for (const { parent, children } of await getBlocks(database, scope, parents, call)) {
+    for (const { parent, children } of await getBlocks(call, scope, parents)) {
       for (const [child, { count }] of children) {
         const cell = { geohash: parent + child, count };
         if (cell.geohash.length === FINEST_STORED) close(cell);
@@ -59,13 +58,8 @@ async function distributionOf(database: Database, collection: Collection, call: 
 }
 
 /** Markers from a few places of the collection. */
-async function sampleOf(
-  database: Database,
-  collection: Collection,
-  distribution: Distribution,
-  call: Call,
-): Promise<MarkerInput[]> {
-  const { keys, tables } = database;
+async function sampleOf(call: Call, collection: Collection, distribution: Distribution): Promise<MarkerInput[]> {
+  const { keys, tables } = call.db;
   const { prefixLength, geoSlot } = collection;
   const found = new Map<string, { readonly pk: string; readonly sk: string }>();
   for (let place = 0; place < SAMPLED_PLACES; place++) {
@@ -81,8 +75,7 @@ async function sampleOf(
     let left = SAMPLED_MARKERS;
     for (const pk of keys.spreadPartitions(keys.scope(collection), collection, prefix).flat()) {
       if (left <= 0) break;
-      const request = rangeRequest(database, { index: `geo${geoSlot}`, pk, from, to });
-      for await (const items of queryResponses(database, request, call, left)) {
+      for await (const items of queryResponses(call, { index: `geo${geoSlot}`, pk, from, to }, left)) {
         left -= items.length;
         for (const item of items) {
           const key = { pk: String(item['pk']), sk: String(item['sk']) };
@@ -91,7 +84,7 @@ async function sampleOf(
       }
     }
   }
-  const items = await batchGet(database, tables.entities, [...found.values()], call);
+  const items = await batchGet(call, tables.entities, [...found.values()]);
   return items.flatMap((item) => (item && markerFromBase(keys, item, collection.key)) ?? []);
 }
 
@@ -100,12 +93,13 @@ async function sampleOf(
  * 256 items in 8 Query calls, or more if the shards of a prefix have few, whatever its size. Throws NOT_FOUND if there is
  * no such collection, UNAVAILABLE if no marker is counted.
  */
-export async function fromCollection(database: Database, key: string, signal: AbortSignal): Promise<AdviseSource> {
-  const collection = await findCollection(database, key, signal);
+export async function fromCollection(own: Call, key: string): Promise<AdviseSource> {
+  const collection = await findCollection(own, key);
   requireGeoIndex(collection, 'whose partitions this would be about');
-  const call = newCall(signal);
-  const distribution = await distributionOf(database, collection, call);
-  const sample = distribution.markers === 0 ? [] : await sampleOf(database, collection, distribution, call);
+  // The answer states what this costs.
+  const call = newCall(own.db, own.signal);
+  const distribution = await distributionOf(call, collection);
+  const sample = distribution.markers === 0 ? [] : await sampleOf(call, collection, distribution);
   if (sample.length === 0) {
     throw new CellportError(
       'UNAVAILABLE',

@@ -15,8 +15,8 @@ async function sourceOf(file: string | undefined, options: AdviseOptions): Promi
   if (collection === undefined) return fromCities();
   const { fromCollection } = await import('./from-collection.js');
   const found: AdviseSource[] = [];
-  await withDatabase(async ({ database, signal }) => {
-    found.push(await fromCollection(database, collection, signal));
+  await withDatabase(async ({ call }) => {
+    found.push(await fromCollection(call, collection));
   });
   const [source] = found;
   if (!source) throw new Error(`no database for collection ${collection}`);

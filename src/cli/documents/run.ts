@@ -10,7 +10,6 @@ import { sha256 } from '../../graphql/execution/persisted.js';
 import { buildSchema } from '../../graphql/schema.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
-import { newCall } from '../../store/database.js';
 import { addDocuments, listDocuments, removeDocuments, type TrustedDocument } from '../../store/document/documents.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
@@ -60,26 +59,22 @@ async function readDocuments(files: readonly string[], limits: Limits, log: Log)
   return [...found.values()];
 }
 
-export async function add({ config, database, log, signal }: CommandSession, files: readonly string[]): Promise<void> {
+export async function add({ config, call, log }: CommandSession, files: readonly string[]): Promise<void> {
   const documents = await readDocuments(files, config.limits, log);
-  await addDocuments(database, documents, newCall(signal));
+  await addDocuments(call, documents);
   console.log(`${grouped(documents.length)} documents added; servers know them within a second`);
 }
 
-export async function list({ database, signal }: CommandSession, json: boolean): Promise<void> {
-  const documents = await listDocuments(database, newCall(signal));
+export async function list({ call }: CommandSession, json: boolean): Promise<void> {
+  const documents = await listDocuments(call);
   if (json) console.log(JSON.stringify({ documents }, null, 2));
   else for (const { hash, name } of documents) console.log(printable(`${hash}  ${name}`));
   console.error(`${grouped(documents.length)} trusted documents`);
 }
 
 /** Removes those with these hashes or names, or all. */
-export async function remove(
-  { database, signal }: CommandSession,
-  wanted: readonly string[],
-  all: boolean,
-): Promise<void> {
-  const documents = await listDocuments(database, newCall(signal));
+export async function remove({ call }: CommandSession, wanted: readonly string[], all: boolean): Promise<void> {
+  const documents = await listDocuments(call);
   const unknown = wanted.find((each) => !documents.some(({ hash, name }) => each === hash || each === name));
   if (unknown !== undefined || (wanted.length === 0) !== all) {
     const what = unknown === undefined ? 'pass hashes or names, or --all' : `no trusted document is named ${unknown}`;
@@ -87,6 +82,6 @@ export async function remove(
   }
   const removed = documents.filter(({ hash, name }) => all || wanted.includes(hash) || wanted.includes(name));
   const hashes = removed.map(({ hash }) => hash);
-  await removeDocuments(database, hashes, newCall(signal));
+  await removeDocuments(call, hashes);
   console.log(`${grouped(hashes.length)} documents removed; servers refuse them within a second`);
 }

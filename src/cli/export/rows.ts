@@ -12,7 +12,6 @@ import type { Collection } from '../../model/collection.js';
 import { findOccupied } from '../../server/consumer.js';
 import { findOnPages } from '../../server/on-pages.js';
 import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
-import { newCall } from '../../store/database.js';
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
 import { duration, grouped, printable, progressBar, type ProgressBar } from '../progress.js';
@@ -98,17 +97,16 @@ async function exported(
   { zones = false, escapeFormulas = false, bounds }: ExportOptions,
   tally: Tally,
 ): Promise<AsyncIterable<string | Buffer>> {
-  const { database, signal } = session;
   const area = areaOf(bounds);
-  const call = { ...newCall(signal), unpriced: true };
+  const call = { ...session.call, unpriced: true };
   if (zones) {
     if (format === 'csv') throw badInput('--format', format, 'another than csv for zones');
-    const all = tally.count(readZones({ database, collection, area, call }), () => 1);
+    const all = tally.count(readZones({ collection, area, call }), () => 1);
     return isTableFormat(format) ? writeZoneTable(format, all) : writeZones(format, all);
   }
   const where = await whereMarkersAre(session, collection, area);
   const onPart = (part: number): void => void (tally.part = part);
-  const read = readMarkers({ database, collection, area, ...where, call, onPart });
+  const read = readMarkers({ collection, area, ...where, call, onPart });
   const all = tally.count(read, ({ length }) => length);
   return isTableFormat(format) ? writeMarkerTable(format, all) : writeMarkers(format, all, escapeFormulas);
 }
@@ -129,8 +127,8 @@ export async function exportRows(options: ExportOptions, format: ExportFormat): 
   const began = systemClock.now();
   try {
     await withDatabase(async (session) => {
-      const { database, signal, where } = session;
-      const collection = await findCollection(database, key, signal);
+      const { signal, where } = session;
+      const collection = await findCollection(session.call, key);
       const text = await exported(session, collection, format, options, tally);
       if (out === undefined) await writeToStream(process.stdout, process.stdout.isTTY ? shownIn(text) : text, signal);
       else await writeToFile(out, isGzip(out) ? zipped(text) : text, signal);

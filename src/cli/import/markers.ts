@@ -12,7 +12,6 @@ import { isInvalid, watched } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
 import type { Collection } from '../../model/collection.js';
 import type { DerivedData } from '../../server/consumer.js';
-import { newCall } from '../../store/database.js';
 import { askAboutNames } from '../ask.js';
 import { whereMarkersAre } from '../export/rows.js';
 import { grouped, progressBar } from '../progress.js';
@@ -37,10 +36,9 @@ async function planPrune(
     const why = `${grouped(rejected)} ${rejected === 1 ? 'row was' : 'rows were'} rejected, and may stand for markers`;
     return () => Promise.reject(new CellportError('CONFLICT', `nothing ${missing} was removed: ${why}`));
   }
-  const { database, signal } = session;
-  const call = { ...newCall(signal), unpriced: true };
+  const call = { ...session.call, unpriced: true };
   const where = await whereMarkersAre(session, collection, undefined);
-  const job = { database, collection, ...where, keys, began: new Date(database.clock.wall()), call };
+  const job = { collection, ...where, keys, began: new Date(call.db.clock.wall()), call };
   const { markers, absent } = await countAbsent(job);
   const of = `${grouped(absent)} of ${grouped(markers)} markers of ${collection.key} are ${missing}`;
   if (absent * 2 > markers && !yes) {

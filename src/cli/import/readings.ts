@@ -3,7 +3,6 @@ import { formatOf } from '../../ingest/read/file-format.js';
 import { contentSize } from '../../ingest/read/file-source.js';
 import { importReadings } from '../../ingest/readings/import-readings.js';
 import { readingReader } from '../../ingest/readings/reading-row.js';
-import { newCall } from '../../store/database.js';
 import { ownCollection } from '../../store/source/source-mapping.js';
 import { findCollection } from '../find-collection.js';
 import type { ImportOptions } from './options.js';
@@ -17,12 +16,10 @@ export async function importReadingsFile(path: string, options: ImportOptions): 
   await runImport(
     { name: path, what: 'reading', resume },
     options,
-    async ({ session: { database, signal }, rejects, bars: { onProgress }, report }) => {
-      const call = newCall(signal);
+    async ({ session: { database, call }, rejects, bars: { onProgress }, report }) => {
       const began = systemClock.now();
-      const collection = ownCollection(await findCollection(database, options.collection, signal), 'import');
+      const collection = ownCollection(await findCollection(call, options.collection), 'import');
       const counts = await importReadings({
-        database,
         collection,
         rows: reader.rows(),
         size,

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { badInput, CellportError } from '../../errors.js';
 import { RejectsFile } from '../../ingest/read/rejects.js';
 import { withBackend } from '../../server/backend.js';
+import { newCall } from '../../store/database.js';
 import { openTables } from '../../store/table/tables.js';
 import { Interrupted } from '../failure.js';
 import { duration, grouped, importBars, printable, sum, type ImportBars } from '../progress.js';
@@ -85,7 +86,7 @@ export async function runImport(
     await withSettings((settings) =>
       withBackend(settings, async (backend) => {
         const { table } = await openTables(backend.database);
-        const session = { ...settings, ...backend };
+        const session = { ...settings, ...backend, call: newCall(backend.database, settings.signal) };
         await work({ session, table, rejects, bars, report: (outcome) => report(outcome, backend.where) });
       }),
     );

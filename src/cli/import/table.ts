@@ -17,13 +17,13 @@ export async function importTable(table: string, file: string, options: ImportOp
   await importMarkerRows(table, { ...options, ...drawn }, async ({ config, database, signal }) => {
     // Counted by DynamoDB, hours ago.
     const { items: expected } = await describeSource(database, table);
-    const call = newCall(signal);
+    const call = newCall(database, signal);
     const began = systemClock.now();
     const bar = progressBar(`${table}, reading`);
     const { meter } = call;
     const part = () => Math.min(0.99, meter.itemsScanned / Math.max(1, expected));
     const onPage = () => bar.update({ rows: meter.itemsScanned, resumed: 0, part: part() });
-    const job = { database, table, mapping, folder: importsFolder(config.dataDir), call, onPage };
+    const job = { table, mapping, folder: importsFolder(config.dataDir), call, onPage };
     const { rows, identity } = await openTable(job).finally(() => bar.end());
     const took = duration(systemClock.now() - began);
     console.log(`${grouped(meter.itemsScanned)} items read in ${took}, ${grouped(meter.readUnits)} read units`);

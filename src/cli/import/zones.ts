@@ -8,7 +8,6 @@ import { watched } from '../../ingest/read/row.js';
 import { Notes } from '../../ingest/rows/notes.js';
 import { importZones } from '../../ingest/zones/import-zones.js';
 import { openZones } from '../../ingest/zones/zone-row.js';
-import { newCall } from '../../store/database.js';
 import { collectionInput, type ImportOptions } from './options.js';
 import { runImport } from './report.js';
 import { isServed, whereToSee } from './where-to-see.js';
@@ -21,7 +20,7 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
   await fileSize(path);
   const what = { name: path, what: 'zone', resume: 'run the same command again to import the rest' } as const;
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
-    const { config, database, signal } = session;
+    const { config, database } = session;
     const file = await openZones(path, format, { keyColumn, encoding }, importsFolder(config.dataDir));
     const notes = new Notes();
     const source = watched(file, (row) => notes.add(row));
@@ -29,7 +28,6 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
     const { collection, created, create } = await openCollection(database, collectionInput(options));
     let used = collection;
     const counts = await importZones({
-      database,
       collection,
       source,
       rejects,
@@ -37,7 +35,7 @@ export async function importZonesFile(path: string, options: ImportOptions): Pro
       now: () => new Date(database.clock.wall()),
       onChecked,
       onProgress,
-      call: { ...newCall(signal), unpriced: true },
+      call: { ...session.call, unpriced: true },
     });
     const isNew = created && used.createdAt === collection.createdAt;
     const said = [...(await file.notes()), ...notes.lines()];

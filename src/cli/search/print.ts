@@ -46,12 +46,12 @@ function lineOf(node: Found): string {
 
 /** Prints one page of search results to standard output, and everything else to standard error. */
 export async function printFound(session: CommandSession, text: string, options: SearchOptions): Promise<void> {
-  const { config, database, signal } = session;
+  const { config, signal, call } = session;
   const { collection: keys, bounds: box, near: at, first, after, json = false } = options;
   const [west, south, east, north] = box ?? [0, 0, 0, 0];
   const input = {
     text,
-    collections: keys && (await Promise.all(keys.map((key) => findCollection(database, key, signal)))),
+    collections: keys && (await Promise.all(keys.map((key) => findCollection(call, key)))),
     bounds: box && { west, south, east, north },
     near: at && readPoint('--near', ...at),
     first,
@@ -66,7 +66,7 @@ export async function printFound(session: CommandSession, text: string, options:
     const more = next === null ? '' : `; next page: --after ${next}`;
     console.error(`${grouped(edges.length)} of ${grouped(total)} results${more}`);
   }
-  const age = database.clock.wall() - asOf;
+  const age = call.db.clock.wall() - asOf;
   if (age > FOLLOWED_MS) {
     console.error(`The index has not been updated for ${duration(age)}: start \`cellport serve\` to update it.`);
   }

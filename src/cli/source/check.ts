@@ -4,7 +4,7 @@ import { entriesIn } from '../../sources/entries.js';
 import { keyText, type Mapping } from '../../sources/mapping.js';
 import { markersOf, type MappedItem } from '../../sources/marker.js';
 import { mismatchOf } from '../../sources/mismatch.js';
-import { newCall, type Item } from '../../store/database.js';
+import type { Item } from '../../store/database.js';
 import { describeSource, sampleItems, streamFault, type SourceTable } from '../../store/source/describe-source.js';
 import { readMappingFile } from '../json-file.js';
 import { grouped, printable } from '../progress.js';
@@ -43,13 +43,13 @@ function reasonsFor(table: SourceTable, mapping: Mapping, mapped: readonly (read
 
 /** Tries a mapping on a sample, and says what a fill would cost. Fails if nothing matches, or the table cannot be followed. */
 export async function checkMapping(
-  { database, signal }: CommandSession,
+  { database, call }: CommandSession,
   path: string,
   { sample = 500, every }: CheckOptions,
 ): Promise<void> {
   const { mapping } = await readMappingFile(path);
   const table = await describeSource(database, mapping.table);
-  const items = await sampleItems(database, table.name, sample, newCall(signal));
+  const items = await sampleItems(call, table.name, sample);
   const now = database.clock.wall();
   const mapped = items.flatMap((item) => {
     const entries = entriesIn(mapping, item);

@@ -9,7 +9,6 @@ import { pathText } from '../../sources/mapping.js';
 import { loadStreamState } from '../../store/cell/stream-state.js';
 import { changeCollection } from '../../store/collection/change-collection.js';
 import { createCollection, getCollections } from '../../store/collection/collections.js';
-import { newCall } from '../../store/database.js';
 import { isHeld, LeaseLost } from '../../store/lease.js';
 import { describeSource, streamFault, type SourceTable } from '../../store/source/describe-source.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
@@ -76,7 +75,7 @@ async function fill(
   collection: SourceCollection,
   options: FillOptions = {},
 ): Promise<boolean> {
-  const { database, log, signal } = session;
+  const { database, log, signal, call } = session;
   const bar = progressBar(`${table.name}, reading`);
   const began = systemClock.now();
   const onProgress = (items: number) =>
@@ -85,7 +84,7 @@ async function fill(
     const { markers } = await fillSource(session, collection, log, signal, { onProgress, ...options });
     bar.end();
     console.log(`${grouped(markers)} markers from table ${table.name} in ${duration(systemClock.now() - began)}`);
-    const { rejected } = await sourceStatus(database, database.keys.scope(collection), newCall(signal));
+    const { rejected } = await sourceStatus(call, database.keys.scope(collection));
     const advice = `see \`cellport source status ${collection.key}\``;
     if (rejected > 0) console.error(`rejected, as they match but are no markers: ${grouped(rejected)}; ${advice}`);
     else if (markers === 0) console.error('no item matches the mapping: see `cellport source check`');
@@ -100,16 +99,16 @@ async function fill(
 
 /** Fills a source, or waits while another process that has begun to does so. Throws NOT_FOUND once it is deleted. */
 async function fillOrWait(session: CommandSession, table: SourceTable, collection: SourceCollection): Promise<void> {
-  const { database, signal } = session;
+  const { database, signal, call } = session;
   const contender = { clock: systemClock, self: ownName(), leaseMs: HELD_MS, ownerIsGone };
   const consumer = sourceConsumer(database.keys.scope(collection));
   while (!(await fill(session, table, collection))) {
     console.error('another process fills it; waiting');
     const seen = {};
     for (;;) {
-      const state = await loadStreamState(database, consumer, newCall(signal));
+      const state = await loadStreamState(call, consumer);
       if (await isFilled(session, collection)) return;
-      await findSource(database, collection.key, signal);
+      await findSource(call, collection.key);
       if (state === undefined || !isHeld(state, seen, contender)) break;
       await systemClock.sleep(LOOK_EVERY_MS, signal);
       signal.throwIfAborted();
@@ -124,20 +123,17 @@ export async function createSource(
   path: string,
   options: SourceOptions,
 ): Promise<void> {
-  const { database, signal } = session;
+  const { database, call } = session;
   const file = await readMappingFile(path);
   const table = await describeSource(database, file.mapping.table);
   checkTable(table, options.every);
   await openTables(database);
-  const call = newCall(signal);
-  const [found] = await getCollections(database, [key], call, { consistent: true });
+  const [found] = await getCollections(call, [key], { consistent: true });
   const source = sourceOf(table, file, options);
   const { name = key, code } = options;
   const now = new Date(database.clock.wall()).toISOString();
   const input = { key, name, code, mapProperties: mapProperties(file), source };
-  const collection = found
-    ? sameSource(found, source)
-    : { ...(await createCollection(database, input, now, call)), source };
+  const collection = found ? sameSource(found, source) : { ...(await createCollection(call, input, now)), source };
   if (await isFilled(session, collection))
     console.log(`collection ${key} is complete, and follows table ${table.name}`);
   else await fillOrWait(session, table, collection);
@@ -151,8 +147,8 @@ export async function changeSource(
   path: string,
   options: SourceOptions,
 ): Promise<void> {
-  const { database, signal } = session;
-  const before = await findSource(database, key, signal);
+  const { database, call } = session;
+  const before = await findSource(call, key);
   const file = await readMappingFile(path);
   const table = await describeSource(database, file.mapping.table);
   const { everyMs, maxRcu } = before.source;
@@ -162,15 +158,15 @@ export async function changeSource(
   const next = { ...before, source, mapProperties: mapProperties(file) };
   const updatedAt = new Date(database.clock.wall()).toISOString();
   const change = () => ({ source, mapProperties: next.mapProperties, updatedAt });
-  const store = () => changeCollection(database, key, change, newCall(signal));
+  const store = () => changeCollection(call, key, change);
   if (await fill(session, table, next, { replaced: { mapping: before.source.mapping, store } })) return;
   throw new CellportError('CONFLICT', `another process reads table ${table.name} for collection ${key}; try again`);
 }
 
 /** Compares a source with its table. Throws CONFLICT if they differ, unless they are to be repaired. */
 export async function verifySource(session: CommandSession, key: string, repair: boolean): Promise<void> {
-  const { database, log, signal } = session;
-  const collection = await findSource(database, key, signal);
+  const { database, log, signal, call } = session;
+  const collection = await findSource(call, key);
   const checked = await fillSource(session, collection, log, signal, { checkOnly: true });
   const { markers, blocks, drifted, pages, differing, undecided } = checked;
   const wrong = `${grouped(drifted.length)} of ${grouped(blocks)} blocks of counts and ${grouped(differing.length)} of ${grouped(pages)} pages differ`;

@@ -1,7 +1,6 @@
 import { CellportError } from '../../errors.js';
 import { proposeGeoLibrary } from '../../sources/propose/geo-library.js';
 import { propose } from '../../sources/propose/propose.js';
-import { newCall } from '../../store/database.js';
 import { describeSource, sampleItems, streamFault } from '../../store/source/describe-source.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
@@ -10,11 +9,11 @@ const SAMPLE = 500;
 
 /** Proposes a mapping for a kind of items, in JSON, and prints on standard error how it came about. */
 export async function proposeMapping(
-  { database, signal }: CommandSession,
+  { database, call }: CommandSession,
   { table: name, kind, preset }: { readonly table: string; readonly kind?: string; readonly preset?: 'dynamodb-geo' },
 ): Promise<string> {
   const table = await describeSource(database, name);
-  const items = await sampleItems(database, name, SAMPLE, newCall(signal));
+  const items = await sampleItems(call, name, SAMPLE);
   const say = (line: string) => console.error(printable(line));
   if (items.length === 0) throw new CellportError('NOT_FOUND', `table ${name} has no items to look at`);
   const proposals = preset === undefined ? propose(table, items) : [proposeGeoLibrary(table, items)];

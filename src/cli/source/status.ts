@@ -2,7 +2,6 @@ import { sourceConsumer, sourceStatus } from '../../server/sources/report.js';
 import { getBlocks } from '../../store/cell/blocks.js';
 import { readDeadLetters } from '../../store/cell/dead-letters.js';
 import { everyCollection } from '../../store/collection/collections.js';
-import { newCall } from '../../store/database.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { findSource } from '../find-collection.js';
 import { duration, grouped, printable } from '../progress.js';
@@ -11,12 +10,11 @@ import type { CommandSession } from '../session.js';
 const MOST_LISTED = 100;
 
 /** What is known of a source, without reading its table. */
-async function statusOf({ database, signal }: CommandSession, collection: SourceCollection) {
-  const call = newCall(signal);
+async function statusOf({ database, call }: CommandSession, collection: SourceCollection) {
   const scope = database.keys.scope(collection);
-  const { asOf, ...status } = await sourceStatus(database, scope, call);
-  const [total] = await getBlocks(database, scope, [''], call, { consistent: true });
-  const { letters } = await readDeadLetters(database, sourceConsumer(scope), { first: MOST_LISTED }, call);
+  const { asOf, ...status } = await sourceStatus(call, scope);
+  const [total] = await getBlocks(call, scope, [''], { consistent: true });
+  const { letters } = await readDeadLetters(call, sourceConsumer(scope), { first: MOST_LISTED });
   return {
     collection: collection.key,
     table: collection.source.table,
@@ -29,11 +27,10 @@ async function statusOf({ database, signal }: CommandSession, collection: Source
 
 /** Prints the status of a source, or of all, each with the first items that match but are no markers. */
 export async function printSources(session: CommandSession, key: string | undefined, json: boolean): Promise<void> {
-  const { database, signal } = session;
-  const found: SourceCollection[] = key === undefined ? [] : [await findSource(database, key, signal)];
+  const { call } = session;
+  const found: SourceCollection[] = key === undefined ? [] : [await findSource(call, key)];
   if (key === undefined) {
-    for await (const some of everyCollection(database, 'in use', newCall(signal)))
-      found.push(...some.filter(hasSource));
+    for await (const some of everyCollection(call, 'in use')) found.push(...some.filter(hasSource));
   }
   const all: Awaited<ReturnType<typeof statusOf>>[] = [];
   for (const collection of found) all.push(await statusOf(session, collection));

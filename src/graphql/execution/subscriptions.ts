@@ -133,7 +133,7 @@ export class Subscriptions {
     // Nothing has refused a message of a WebSocket before.
     const flood = access && budgets?.floodOf(access, address ?? '');
     if (flood) return { errors: [formatted(flood)] };
-    const work = new Work(limits, db.scheduler, undefined, waitedMs, traceRequest());
+    const work = new Work(limits, db, undefined, waitedMs, traceRequest());
     gone?.addEventListener('abort', work.abandon);
     if (gone?.aborted === true) work.abandon();
     try {
@@ -202,7 +202,7 @@ export class Subscriptions {
   /** Answers one event in its own context: data read for the previous event may have changed. */
   async #answer(execution: Execution, root: unknown): Promise<OperationResult> {
     const { limits, db } = this.#services;
-    const work = new Work(limits, db.scheduler, undefined, 0, traceRequest());
+    const work = new Work(limits, db, undefined, 0, traceRequest());
     const { access, address } = execution.context;
     const context = { ...createContext(this.#services, work, access), address };
     try {

@@ -52,7 +52,7 @@ export const resolvers: Resolvers = {
       const now = services.now().toISOString();
       const most = access?.quotas.collections;
       const quota = access && most !== undefined ? { patterns: access.keys('admin'), most } : undefined;
-      const collection = await createCollection(services.db, input, now, work, quota);
+      const collection = await createCollection(work, input, now, quota);
       map.loaders.collections.forget(collection.key);
       services.collectionCache.set(collection.key, collection);
       await services.peers?.changed(collection.key, collection);
@@ -66,7 +66,7 @@ export const resolvers: Resolvers = {
     ) => {
       requireAction(access, 'updateCollection', key);
       const options = { now: services.now().toISOString(), expectedVersion };
-      const { collection } = await updateCollection(services.db, key, update, options, work);
+      const { collection } = await updateCollection(work, key, update, options);
       map.loaders.collections.forget(key);
       services.collectionCache.set(collection.key, collection);
       await services.peers?.changed(collection.key, collection);
@@ -75,7 +75,7 @@ export const resolvers: Resolvers = {
 
     deleteCollection: async (_root, { key }, { services, map, work, access }) => {
       requireAction(access, 'deleteCollection', key);
-      const { collection } = await deleteCollection(services.db, key, services.now().toISOString(), work);
+      const { collection } = await deleteCollection(work, key, services.now().toISOString());
       map.loaders.collections.forget(key);
       await services.peers?.changed(key, undefined);
       return map.loaders.collections.granted(collection, 'read');
@@ -85,20 +85,19 @@ export const resolvers: Resolvers = {
       const { services, work } = context;
       const collection = await storedCollection(context, key, 'createZone');
       const now = services.now().toISOString();
-      return createZone(services.db, collection, input, now, work);
+      return createZone(work, collection, input, now);
     },
 
     updateZone: async (_root, { input: { id, expectedVersion, ...update } }, context) => {
       const { services, work } = context;
       const zone = await referenceOf(context, 'zone', id, 'updateZone');
       const change = { now: services.now().toISOString(), expectedVersion };
-      return updateZone(services.db, zone, update, change, work);
+      return updateZone(work, zone, update, change);
     },
 
     deleteZone: async (_root, { id, expectedVersion }, context) => {
-      const { services, work } = context;
       const zone = await referenceOf(context, 'zone', id, 'deleteZone');
-      return deleteZone(services.db, zone, expectedVersion, work);
+      return deleteZone(context.work, zone, expectedVersion);
     },
   },
   Subscription: subscription,

@@ -45,7 +45,7 @@ export const markerMutations = {
     const { services, work } = context;
     const collection = await storedCollection(context, key, 'createMarker');
     const now = services.now().toISOString();
-    const write = await writtenWithin(context, collection, (own) => createMarker(services.db, own, input, now, work));
+    const write = await writtenWithin(context, collection, (own) => createMarker(work, own, input, now));
     await noteWrites(context, collection, [write]);
     return write.marker;
   },
@@ -55,7 +55,7 @@ export const markerMutations = {
     const collection = await storedCollection(context, key, 'createMarkers');
     const now = services.now().toISOString();
     const { written, failures } = await writtenWithin(context, collection, (own) =>
-      createMarkers(services.db, own, inputs, now, work),
+      createMarkers(work, own, inputs, now),
     );
     await noteWrites(context, collection, written);
     return { markers: written.map(({ marker }) => marker), failures };
@@ -66,7 +66,7 @@ export const markerMutations = {
     const collection = await storedCollection(context, key, 'upsertMarkers');
     const now = services.now().toISOString();
     const { written, failures } = await writtenWithin(context, collection, (own) =>
-      upsertMarkers(services.db, own, inputs, now, work),
+      upsertMarkers(work, own, inputs, now),
     );
     await noteWrites(
       context,
@@ -82,7 +82,7 @@ export const markerMutations = {
     const reference = await referenceOf(context, 'marker', id, 'updateMarker');
     const options = { now: services.now().toISOString(), expectedVersion };
     const write = await writtenWithin(context, reference.collection, (collection) =>
-      updateMarker(services.db, { ...reference, collection }, update, options, work),
+      updateMarker(work, { ...reference, collection }, update, options),
     );
     await noteWrites(context, reference.collection, [write]);
     return withoutHidden(reference.collection, write.marker);
@@ -92,7 +92,7 @@ export const markerMutations = {
     const { services, work } = context;
     const reference = await referenceOf(context, 'marker', id, 'deleteMarker');
     const options = { now: services.now().toISOString(), expectedVersion };
-    const write = await deleteMarker(services.db, reference, options, work);
+    const write = await deleteMarker(work, reference, options);
     await noteWrites(context, reference.collection, [write]);
     return withoutHidden(reference.collection, write.marker);
   },
@@ -114,7 +114,7 @@ export const markerMutations = {
       }
     });
     const now = services.now().toISOString();
-    const { written, failures } = await deleteMarkers(services.db, await Promise.all(markers), now, work);
+    const { written, failures } = await deleteMarkers(work, await Promise.all(markers), now);
     await Promise.all(written.map((write) => noteWrites(context, write.collection, [write])));
     return { deleted: written.length, failures };
   },
@@ -122,6 +122,6 @@ export const markerMutations = {
   recordReadings: async (_root, { marker: id, readings }, context) => {
     const { services, work } = context;
     const marker = await referenceOf(context, 'marker', id, 'recordReadings');
-    return recordReadings(services.db, marker, readings, services.now(), work);
+    return recordReadings(work, marker, readings, services.now());
   },
 } satisfies MutationResolvers;

@@ -9,12 +9,11 @@ import { rangeKeys } from '../../plan/explain.js';
 import { coverForPlan, planMarkers, type PlannedRange } from '../../plan/markers.js';
 import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/partition-prefixes.js';
 import { getCollections } from '../../store/collection/collections.js';
-import type { Call, Database, Item } from '../../store/database.js';
+import type { Call, Item } from '../../store/database.js';
 import { walkPages, type WalkedPages } from '../../store/page/walk-pages.js';
 import { mapAhead, retryInBackground } from '../../store/request/pacing.js';
-import { rangeRequest } from '../../store/request/ranges.js';
-import { send } from '../../store/request/send.js';
 import { markersByKey } from '../../store/source/source-markers.js';
+import { queryResponse } from '../../store/table/query-responses.js';
 
 /** Number of ranges queried concurrently, because most partitions are empty or small. */
 const RANGES_AHEAD = 8;
@@ -26,7 +25,6 @@ const BATCHES_AHEAD = 3;
 const WORLD = normalizeBounds('bounds', { west: -180, south: -90, east: 180, north: 90 });
 
 export interface ExportJob {
-  readonly database: Database;
   readonly collection: Collection;
   /** Exports only what is inside it, crosses it or touches its edge; everything by default. */
   readonly area?: Area | undefined;
@@ -62,7 +60,7 @@ export function hasFewRanges(collection: Collection, area: Area | undefined): bo
   return hasFewPartitions(collection) && planOf(collection, area).length * collection.writeShards <= FEW_RANGES;
 }
 
-function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: MarkersJob): Generator<PartRange> {
+function* rangesOf({ call, collection, area = WORLD, prefixes }: MarkersJob): Generator<PartRange> {
   const { prefixLength } = collection;
   if (prefixes === undefined || hasFewPartitions(collection)) {
     const ranges = planOf(collection, area).filter(({ prefix }) => prefixes?.has(prefix) ?? true);
@@ -77,18 +75,16 @@ function* rangesOf({ database: { keys }, collection, area = WORLD, prefixes }: M
   }
 
   function* partRanges(range: PlannedRange, part: number): Generator<PartRange> {
-    for (const keyRange of rangeKeys(range, collection, keys)) yield { ...keyRange, part };
+    for (const keyRange of rangeKeys(range, collection, call.db.keys)) yield { ...keyRange, part };
   }
 }
 
 /** Marker keys in a range, from one response. */
-async function readKeys({ database, call }: MarkersJob, range: PartRange, after?: Item) {
-  const request = rangeRequest(database, { ...range, limit: ENTRIES_A_RESPONSE }, after);
-  const { Items = [], LastEvaluatedKey: next } = await retryInBackground(
-    () => send(database, 'query', { ...request, ProjectionExpression: 'pk, sk' }, call),
-    call.signal,
-  );
-  const names = Items.flatMap(({ pk, sk }) => database.keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key ?? []);
+async function readKeys({ call }: MarkersJob, range: PartRange, after?: Item) {
+  const some = { ...range, limit: ENTRIES_A_RESPONSE, attributes: ['pk', 'sk'] };
+  const read = () => queryResponse(call, some, after);
+  const { Items = [], LastEvaluatedKey: next } = await retryInBackground(read, call.signal);
+  const names = Items.flatMap(({ pk, sk }) => call.db.keys.parseMarker({ pk: String(pk), sk: String(sk) })?.key ?? []);
   return { range, keys: names, next };
 }
 
@@ -105,10 +101,10 @@ async function* keysInIndex(job: MarkersJob): AsyncGenerator<readonly string[]> 
 
 /** The same from pages. */
 async function* keysOnPages(job: MarkersJob, { generation, recent }: ExportedPages): AsyncGenerator<readonly string[]> {
-  const { database, collection, area = WORLD, call, onPart } = job;
+  const { collection, area = WORLD, call, onPart } = job;
   const partitions = Array.from(GEOHASH_ALPHABET).filter((partition) => areaOverlapsCell(area, cellBounds(partition)));
-  const walked = { scope: database.keys.scope(collection), generation, partitions };
-  for await (const { markers, part } of walkPages(database, walked, call)) {
+  const walked = { scope: call.db.keys.scope(collection), generation, partitions };
+  for await (const { markers, part } of walkPages(call, walked)) {
     yield markers.flatMap(({ key, position }) => (recent.has(key) || !areaContains(area, position) ? [] : key));
     onPart?.(part);
   }
@@ -126,9 +122,9 @@ async function* readAllKeys(job: MarkersJob): AsyncGenerator<readonly string[]> 
 }
 
 /** Throws CONFLICT if the collection was deleted or its layout changed. */
-export async function checkStillThere({ database, collection, call }: ExportJob): Promise<void> {
+export async function checkStillThere({ collection, call }: ExportJob): Promise<void> {
   const [now] = await retryInBackground(
-    () => getCollections(database, [collection.key], call, { consistent: true }),
+    () => getCollections(call, [collection.key], { consistent: true }),
     call.signal,
   );
   const same =
@@ -153,10 +149,10 @@ export async function checkStillThere({ database, collection, call }: ExportJob)
  * collection was deleted meanwhile, because markers may be missing.
  */
 export async function* readMarkers(job: MarkersJob): AsyncGenerator<readonly Marker[]> {
-  const { database, collection, area = WORLD, call } = job;
+  const { collection, area = WORLD, call } = job;
   const read = async (keys: readonly string[]): Promise<Marker[]> => {
     const references = keys.map((key) => ({ collection, key }));
-    const markers = await retryInBackground(() => markersByKey(database, references, call), call.signal);
+    const markers = await retryInBackground(() => markersByKey(call, references), call.signal);
     return markers.filter((marker) => marker !== null).filter(({ position }) => areaContains(area, position));
   };
   for await (const markers of mapAhead(readAllKeys(job), BATCHES_AHEAD, read)) {

@@ -18,11 +18,11 @@ export interface WholeZone {
   readonly geometry: Buffer;
 }
 
-async function* zonesOf({ database, collection, call }: ExportJob): AsyncGenerator<Zone> {
+async function* zonesOf({ collection, call }: ExportJob): AsyncGenerator<Zone> {
   let after: string | undefined;
   do {
     const from = { after, limit: ZONES_A_RESPONSE };
-    const { zones, next } = await retryInBackground(() => queryZones(database, collection, from, call), call.signal);
+    const { zones, next } = await retryInBackground(() => queryZones(call, collection, from), call.signal);
     yield* zones;
     after = next;
   } while (after !== undefined);
@@ -30,11 +30,11 @@ async function* zonesOf({ database, collection, call }: ExportJob): AsyncGenerat
 
 /** A zone with its geometry, read again if that has changed; undefined if it was deleted. */
 async function readWhole(job: ExportJob, zone: Zone): Promise<WholeZone | undefined> {
-  const { database, collection, call } = job;
-  const geometry = await retryInBackground(() => readGeometry(database.geometry, zone.geometry), call.signal);
+  const { collection, call } = job;
+  const geometry = await retryInBackground(() => readGeometry(call.db.geometry, zone.geometry), call.signal);
   if (geometry) return { zone, geometry };
-  const { keys } = database;
-  const found = await retryInBackground(() => readItem(database, keys.zone(zone.scope, zone.key), call), call.signal);
+  const { keys } = call.db;
+  const found = await retryInBackground(() => readItem(call, keys.zone(zone.scope, zone.key)), call.signal);
   const now = found && zoneFromItem(keys, found, collection.key);
   if (now === undefined) return undefined;
   if (now.geometry.sha256 === zone.geometry.sha256) throw missing(zone.geometry);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { LayoutChanged, whileLayoutStays } from '../../store/collection/watch-collection.js';
-import type { Database, Item } from '../../store/database.js';
+import type { Item } from '../../store/database.js';
 import { newMarkerItem } from '../../store/marker/marker-item.js';
 import { checkImportedKey, countFrom } from '../../store/marker/marker-keys.js';
 import { upsertItems } from '../../store/marker/upsert.js';
@@ -28,7 +28,6 @@ export interface ImportProgress {
 }
 
 export interface ImportJob extends CheckJob<MarkerRow> {
-  readonly database: Database;
   /** Whether the collection was created for this import and is empty. */
   readonly fresh: boolean;
   /** See `importStateFile`. */
@@ -55,9 +54,9 @@ type Written = Omit<ImportCounts, 'rejected'>;
 const markersIn = ({ created, updated, unchanged }: Written): number => created + updated + unchanged;
 
 /** The item of a row. Throws CellportError if the row is not a valid marker; `now` is RFC 3339 in UTC. */
-function itemOf({ database, collection }: ImportJob, row: MarkerRow, now: string): Item {
+function itemOf({ call, collection }: ImportJob, row: MarkerRow, now: string): Item {
   checkImportedKey(collection, row.key);
-  return newMarkerItem(database, collection, row as Parameters<typeof newMarkerItem>[2], now);
+  return newMarkerItem(call.db, collection, row as Parameters<typeof newMarkerItem>[2], now);
 }
 
 function* inOrder(offsets: RowOffsets, order: Uint32Array, from: number): Generator<RowOffset> {
@@ -81,9 +80,9 @@ async function readWindow(job: ImportJob, offsets: readonly RowOffset[], now: st
 type WriteMode = 'blind' | 'alone' | 'shared';
 
 /** Returns a function that writes the markers of a window. */
-function windowWriter({ database, call }: ImportJob, mode: WriteMode): (items: readonly Item[]) => Promise<Written> {
+function windowWriter({ call }: ImportJob, mode: WriteMode): (items: readonly Item[]) => Promise<Written> {
   if (mode === 'blind') {
-    const put = bulkWriter(database, database.tables.entities, call);
+    const put = bulkWriter(call, call.db.tables.entities);
     return async (items) => {
       await put(items);
       return { created: items.length, updated: 0, unchanged: 0 };
@@ -91,7 +90,7 @@ function windowWriter({ database, call }: ImportJob, mode: WriteMode): (items: r
   }
   return async (items) => {
     const written = { created: 0, updated: 0, unchanged: 0 };
-    const upserted = await upsertItems(database, items, call, { alone: mode === 'alone' });
+    const upserted = await upsertItems(call, items, { alone: mode === 'alone' });
     for (const { outcome } of upserted) written[outcome] += 1;
     return written;
   };
@@ -163,9 +162,9 @@ async function writeInAnyLayout(job: ImportJob, rows: Remaining, mode: WriteMode
   let next = mode;
   for (;;) {
     try {
-      return await whileLayoutStays(job.database, collection, job.call, async (call) => {
+      return await whileLayoutStays(job.call, collection, async (call) => {
         // Before the first write, so that no other writer is assigned such a number.
-        if (rows.greatest > 0) await countFrom(job.database, collection, rows.greatest, call);
+        if (rows.greatest > 0) await countFrom(call, collection, rows.greatest);
         return writeWindows({ ...job, collection, call }, rows, state, next);
       });
     } catch (error) {

@@ -48,7 +48,6 @@ export async function loadMarkers({
   const name = `${source.name} ${database.tables.entities} ${collection.key}`;
   const progress = await importMarkers({
     ...load,
-    database,
     collection,
     source: source.rows,
     fresh: created,
@@ -61,7 +60,7 @@ export async function loadMarkers({
     state: importStateFile(importsFolder(dataDir), name, identity),
     seed: randomInt(2 ** 32),
     now: () => new Date(database.clock.wall()),
-    call: { ...newCall(signal), unpriced: true },
+    call: { ...newCall(database, signal), unpriced: true },
   });
   return { ...progress, collection: used, created: created && used.createdAt === collection.createdAt };
 }

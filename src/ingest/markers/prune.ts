@@ -1,7 +1,6 @@
 import { CellportError } from '../../errors.js';
 import type { Marker } from '../../model/marker.js';
 import { whileCollectionExists } from '../../store/collection/watch-collection.js';
-import type { Call } from '../../store/database.js';
 import { deleteMarker } from '../../store/removal/markers.js';
 import { mapConcurrently, retryInBackground } from '../../store/request/pacing.js';
 import { readMarkers, type MarkersJob } from '../export/read-markers.js';
@@ -35,11 +34,10 @@ export async function countAbsent(job: PruneJob): Promise<{ readonly markers: nu
 }
 
 /** Deletes a marker; returns whether it is gone, and not changed since it was read. */
-async function remove(job: PruneJob, { key, version: expectedVersion }: Marker, call: Call): Promise<boolean> {
-  const { database, collection } = job;
-  const options = { now: new Date(database.clock.wall()).toISOString(), expectedVersion };
+async function remove({ collection, call }: PruneJob, { key, version: expectedVersion }: Marker): Promise<boolean> {
+  const options = { now: new Date(call.db.clock.wall()).toISOString(), expectedVersion };
   try {
-    await retryInBackground(() => deleteMarker(database, { collection, key }, options, call), call.signal);
+    await retryInBackground(() => deleteMarker(call, { collection, key }, options), call.signal);
     return true;
   } catch (error) {
     if (!(error instanceof CellportError) || call.signal?.aborted === true) throw error;
@@ -55,10 +53,11 @@ async function remove(job: PruneJob, { key, version: expectedVersion }: Marker, 
  * interruption. Returns their number; `onRemoved` receives it so far.
  */
 export function removeAbsent(job: PruneJob, onRemoved: (count: number) => void): Promise<number> {
-  return whileCollectionExists(job.database, job.collection, job.call, async (call) => {
+  return whileCollectionExists(job.call, job.collection, async (call) => {
     let removed = 0;
-    for await (const { absent } of absentIn({ ...job, call })) {
-      const gone = await mapConcurrently(absent, DELETES_AT_A_TIME, (marker) => remove(job, marker, call));
+    const own = { ...job, call };
+    for await (const { absent } of absentIn(own)) {
+      const gone = await mapConcurrently(absent, DELETES_AT_A_TIME, (marker) => remove(own, marker));
       removed += gone.filter(Boolean).length;
       onRemoved(removed);
     }

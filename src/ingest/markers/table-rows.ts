@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { badInput } from '../../errors.js';
 import { pathText, type Mapping } from '../../sources/mapping.js';
 import { compareNewest, detailsOf, markersOf, type MappedItem, type Newest } from '../../sources/marker.js';
-import type { Call, Database, Item } from '../../store/database.js';
+import type { Call, Item } from '../../store/database.js';
 import { retryInBackground } from '../../store/request/pacing.js';
 import { send, type Operations } from '../../store/request/send.js';
 import { exactItemOf, type WireMap } from '../../store/request/wire.js';
@@ -18,7 +18,6 @@ import type { MarkerRow } from '../rows/marker-row.js';
 const PAGE = 1000;
 
 export interface TableJob {
-  readonly database: Database;
   readonly table: string;
   readonly mapping: Mapping;
   /** For a temporary file. */
@@ -33,13 +32,13 @@ type NewestItems = Map<string, { readonly newest: Newest; readonly start: number
 
 /** The items of a table that match, one per line in DynamoDB's JSON. Throttled reads are retried. */
 async function* matchingLines(job: TableJob, newest: NewestItems, hash: Hash) {
-  const { database, table, mapping, call, onPage } = job;
-  const now = database.clock.wall();
+  const { table, mapping, call, onPage } = job;
+  const now = call.db.clock.wall();
   let start = 0;
   let after: Operations['wireScan']['output']['LastEvaluatedKey'];
   do {
     const request = { TableName: table, Limit: PAGE, ...(after && { ExclusiveStartKey: after }) };
-    const scan = () => send(database, 'wireScan', request, call);
+    const scan = () => send(call, 'wireScan', request);
     const page: Operations['wireScan']['output'] = await retryInBackground(scan, call.signal);
     const lines: string[] = [];
     for (const item of page.Items ?? []) {

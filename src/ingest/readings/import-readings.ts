@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 import { CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
-import type { Call, Database, Item } from '../../store/database.js';
+import type { Call, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
 import { putReadings } from '../../store/reading/put-readings.js';
 import { newReadingItem } from '../../store/reading/reading-item.js';
@@ -25,7 +25,6 @@ export interface ReadingsProgress {
 }
 
 export interface ReadingsJob {
-  readonly database: Database;
   readonly collection: Collection;
   readonly rows: AsyncIterable<readonly Row<ReadingRow>[]>;
   /** Size of the file in bytes. */
@@ -46,9 +45,9 @@ async function* flat<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T>
 }
 
 /** The reason why no marker can have this key; undefined if one can. */
-function faultOf({ database, collection }: ReadingsJob, key: string): string | undefined {
+function faultOf({ call, collection }: ReadingsJob, key: string): string | undefined {
   try {
-    database.keys.marker(database.keys.scope(collection), key);
+    call.db.keys.marker(call.db.keys.scope(collection), key);
     return undefined;
   } catch (error) {
     if (error instanceof CellportError) return error.message;
@@ -62,7 +61,7 @@ async function findMarkers(
   window: readonly Row<ReadingRow>[],
   known: Known,
 ): Promise<ReadonlyMap<string, Found>> {
-  const { database, collection, call } = job;
+  const { collection, call } = job;
   const keys = new Set(window.flatMap(({ content }) => (isInvalid(content) ? [] : content.key)));
   const found = new Map<string, Found>();
   for (const key of keys) {
@@ -72,7 +71,7 @@ async function findMarkers(
     else if (reason !== undefined) found.set(key, { reason });
   }
   const unknown = [...keys].filter((key) => !found.has(key)).map((key) => ({ collection, key }));
-  const read = () => getMarkers(database, unknown, call, { consistent: true });
+  const read = () => getMarkers(call, unknown, { consistent: true });
   const markers = await retryInBackground(read, call.signal);
   for (const [index, { key }] of unknown.entries()) {
     const marker = markers[index];
@@ -93,7 +92,7 @@ function itemOf(
   if ('reason' in marker) return marker;
   const owner = { collection: job.collection, key: row.key, incarnation: marker.incarnation };
   try {
-    const item = newReadingItem(job.database, owner, row, job.now().getTime());
+    const item = newReadingItem(job.call.db, owner, row, job.now().getTime());
     return item === undefined ? 'expired' : { item };
   } catch (error) {
     if (error instanceof CellportError) return { reason: error.message };
@@ -113,7 +112,7 @@ async function writeWindow(job: ReadingsJob, window: readonly Row<ReadingRow>[],
     else if ('reason' in made) rejects.push({ line, reason: made.reason, text, isJson });
     else items.push(made.item);
   }
-  await putReadings(job.database, job.collection, items, job.call, { now: job.now().getTime() });
+  await putReadings(job.call, job.collection, items, { now: job.now().getTime() });
   await job.rejects.write(rejects);
   return { recorded: items.length, expired, rejected: rejects.length };
 }

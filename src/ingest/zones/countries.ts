@@ -7,7 +7,7 @@ import type { Collection } from '../../model/collection.js';
 import type { Properties } from '../../model/marker.js';
 import { loadOptional } from '../../optional-package.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
-import type { Call, Database } from '../../store/database.js';
+import type { Call } from '../../store/database.js';
 import { readItem } from '../../store/request/conditional-write.js';
 import { mapConcurrently } from '../../store/request/pacing.js';
 import { createZone, queryZones } from '../../store/zone/zones.js';
@@ -150,7 +150,6 @@ const AT_A_TIME = 4;
 const ZONES_A_RESPONSE = 100;
 
 export interface CountriesOptions {
-  readonly database: Database;
   readonly collection: Collection;
   readonly now: () => Date;
   readonly call: Call;
@@ -162,21 +161,16 @@ export interface CountriesOptions {
  * has deleted since are not created again.
  */
 export async function loadCountries(
-  { database, collection, now, call }: CountriesOptions,
+  { collection, now, call }: CountriesOptions,
   countries: readonly Country[],
 ): Promise<number> {
   const last = countries.at(-1);
-  const { keys } = database;
-  if (last === undefined || (await readItem(database, keys.zone(keys.scope(collection), last.key), call))) return 0;
+  const { keys } = call.db;
+  if (last === undefined || (await readItem(call, keys.zone(keys.scope(collection), last.key)))) return 0;
   const existing = new Set<string>();
   let after: string | undefined;
   do {
-    const { zones, next } = await queryZones(
-      database,
-      collection,
-      { after, limit: ZONES_A_RESPONSE, consistent: true },
-      call,
-    );
+    const { zones, next } = await queryZones(call, collection, { after, limit: ZONES_A_RESPONSE, consistent: true });
     for (const { key } of zones) existing.add(key);
     after = next;
   } while (after !== undefined);
@@ -186,7 +180,7 @@ export async function loadCountries(
     let refused: CellportError | undefined;
     for (const geometry of borders()) {
       try {
-        await createZone(database, collection, { key, name, properties, geometry }, now().toISOString(), call);
+        await createZone(call, collection, { key, name, properties, geometry }, now().toISOString());
         created += 1;
         return;
       } catch (error) {

@@ -19,7 +19,7 @@ import { MARKERS_AN_ITEM } from '../../pages/ordered-marker.js';
 import type { PlannedRead } from '../../pages/plan-reads.js';
 import type { RecentWrites } from '../../pages/recent-writes.js';
 import { eachInTurns, type Turn } from '../../scheduling/turns.js';
-import type { Call, Database, Item } from '../../store/database.js';
+import type { Call, Item } from '../../store/database.js';
 import {
   findDirectoryPart,
   getPages,
@@ -51,7 +51,6 @@ export interface PageServices {
 
 /** What a request reads pages with. */
 export interface PageParts {
-  readonly db: Database;
   readonly services: PageServices;
   readonly recent: RecentLoader;
   readonly call: Call;
@@ -74,14 +73,14 @@ export class PageLoader {
    * throws UNAVAILABLE if there have never been any.
    */
   open(collection: Collection): Promise<OpenPages | undefined> {
-    const { db, call, recent } = this.#parts;
+    const { call, recent } = this.#parts;
     return remembered(this.#open, collection.key, async () => {
       const last = collection.geoIndex ? undefined : await this.#lastPages(collection);
       const trusted = last ?? (await recent.trustIn(collection).pages());
-      noteSource(call.meter, trusted ? 'PAGES' : 'INDEX', last?.asOf ? db.clock.wall() - last.asOf : undefined);
+      noteSource(call.meter, trusted ? 'PAGES' : 'INDEX', last?.asOf ? call.db.clock.wall() - last.asOf : undefined);
       if (!trusted) return undefined;
       const { generation } = trusted;
-      const of = { scope: db.keys.scope(collection), collection: collection.key, generation };
+      const of = { scope: call.db.keys.scope(collection), collection: collection.key, generation };
       return new OpenPages(this.#parts, collection, of, trusted, await recent.writes(collection, trusted));
     });
   }
@@ -102,8 +101,8 @@ export class PageLoader {
    */
   giveUp(collection: Collection, error: unknown): void {
     if (!(error instanceof PagesGone || error instanceof UnknownPageFormat)) throw error;
-    const { services, db, call, recent } = this.#parts;
-    services.directories.drop(db.keys.scope(collection));
+    const { services, call, recent } = this.#parts;
+    services.directories.drop(call.db.keys.scope(collection));
     recent.trustIn(collection).forget();
     if (!collection.geoIndex) {
       this.#open.delete(collection.key);
@@ -128,22 +127,21 @@ class OpenPages implements SearchedPages {
   readonly #directory: DirectoryReader;
   readonly #decoded = new WeakMap<Item, StoredPage>();
   readonly #keys = new DataLoader<string, StoredPage | undefined>((begins) => this.#get(begins, false), {
-    batchScheduleFn: (step) => this.#parts.db.scheduler.afterTurns(step),
+    batchScheduleFn: (step) => this.#parts.call.db.scheduler.afterTurns(step),
   });
-  readonly #turn: Turn = () => this.#parts.db.scheduler.takeTurn(this.#parts.call.signal);
+  readonly #turn: Turn = () => this.#parts.call.db.scheduler.takeTurn(this.#parts.call.signal);
 
   constructor(parts: PageParts, collection: Collection, of: PagesOf, trusted: TrustedPages, published: RecentWrites) {
     this.#published = published;
     this.#parts = parts;
     this.#of = of;
     this.#trusted = trusted;
-    const { db, services, call, slots, blocks } = parts;
+    const { services, call, slots, blocks } = parts;
     // Other requests wait for these reads, too: neither the end of this one nor its budget may stop them.
     const shared: Call = { ...call, signal: undefined, claim: undefined };
     const source = {
-      at: (position: string) => slots(() => findDirectoryPart(db, of, position, false, shared)),
-      between: (from: string, to: string, limit: number) =>
-        slots(() => readDirectory(db, of, { from, to, limit }, shared)),
+      at: (position: string) => slots(() => findDirectoryPart(shared, of, position, false)),
+      between: (from: string, to: string, limit: number) => slots(() => readDirectory(shared, of, { from, to, limit })),
       firstPage: async (partition: string) => (await this.#get([partition], true))[0],
       // Markers that were only published are in no page yet.
       partitions: async () => [...(await blocks.stored(collection, '')).children.keys()],
@@ -156,13 +154,13 @@ class OpenPages implements SearchedPages {
   }
 
   get recent(): RecentWrites {
-    const { db, services } = this.#parts;
+    const { services, call } = this.#parts;
     const own = services.ownWrites.of(this.#of.scope, this.#trusted.endAt);
-    return this.#published.including(own).alive(db.clock.wall());
+    return this.#published.including(own).alive(call.db.clock.wall());
   }
 
   keyOf(begin: string): Key {
-    return this.#parts.db.keys.page(this.#of.scope, this.#of.generation, begin);
+    return this.#parts.call.db.keys.page(this.#of.scope, this.#of.generation, begin);
   }
 
   directory(cover: readonly ZRange[], markers: number, budget: Budget): Promise<KnownDirectory> {
@@ -186,8 +184,7 @@ class OpenPages implements SearchedPages {
       services.directories.learn({ ...this.#of, partition }, pages);
       call.pages?.push(...pages.map((page) => this.#explained(page)));
     });
-    const now = this.#parts.db.clock.wall();
-    const entries = markersOf(answer, now);
+    const entries = markersOf(answer, call.db.clock.wall());
     budget.debit({ items: Math.ceil(entries.length / MARKERS_AN_ITEM) });
     return { entries, again: answer.again.length > 0, distinct: answer.distinct };
   }
@@ -206,7 +203,7 @@ class OpenPages implements SearchedPages {
   }
 
   #source(budget: Budget): PageSource {
-    const { db, services, ranges, slots, call } = this.#parts;
+    const { services, ranges, slots, call } = this.#parts;
     const { pageCache } = services;
     const cached = (begin: string) => {
       const page = pageCache.find(this.#nameOf(begin), this.#of.collection);
@@ -225,7 +222,7 @@ class OpenPages implements SearchedPages {
       between: async (from, to, consistent) => {
         if (consistent) {
           budget.debit({ calls: 1 });
-          return slots(() => queryPages(db, this.#of, { from, to, consistent }, call));
+          return slots(() => queryPages(call, this.#of, { from, to, consistent }));
         }
         const token = pageCache.begin();
         const range = { index: 'derived', pk: this.keyOf(from).pk, from, to } as const;
@@ -252,9 +249,9 @@ class OpenPages implements SearchedPages {
   }
 
   async #get(begins: readonly string[], consistent: boolean): Promise<(StoredPage | undefined)[]> {
-    const { db, call, services, slots } = this.#parts;
+    const { call, services, slots } = this.#parts;
     const token = services.pageCache.begin();
-    const pages = await slots(() => getPages(db, this.#of, begins, call, { consistent }));
+    const pages = await slots(() => getPages(call, this.#of, begins, { consistent }));
     for (const page of pages) if (page) call.reads?.push(this.#readByKey(page, consistent));
     return pages.map((page) => page && this.#keep(page, token));
   }

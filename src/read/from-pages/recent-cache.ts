@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { RecentCells } from '../../pages/recent-cells.js';
 import { RecentWrites } from '../../pages/recent-writes.js';
 import type { Began, PublishedWrites } from '../../store/cell/stream-state.js';
-import type { Call, Database } from '../../store/database.js';
+import type { Call } from '../../store/database.js';
 import type { PagesOf } from '../../store/page/pages.js';
 import { readRecentWrites } from '../../store/page/recent-writes.js';
 
@@ -35,7 +35,7 @@ export class RecentCache {
    * What must be laid over the pages and blocks of a collection when these include all batches up to `complete`. Throws
    * UnknownPageFormat.
    */
-  async of(db: Database, of: PagesOf, published: PublishedWrites, complete: number, call: Call): Promise<Recent> {
+  async of(call: Call, of: PagesOf, published: PublishedWrites, complete: number): Promise<Recent> {
     const { scope, generation } = of;
     const serves = (kept: Kept | undefined) => kept?.generation === generation && kept.to >= published.to;
     let kept = this.#kept.get(scope);
@@ -43,7 +43,7 @@ export class RecentCache {
       kept = await reading.catch(() => undefined);
     }
     if (!kept || !serves(kept)) {
-      const read = this.#read(db, of, published, kept, call).finally(() => this.#reading.delete(scope));
+      const read = this.#read(call, of, published, kept).finally(() => this.#reading.delete(scope));
       this.#reading.set(scope, read);
       kept = await read;
     }
@@ -53,16 +53,10 @@ export class RecentCache {
     return recent;
   }
 
-  async #read(
-    db: Database,
-    of: PagesOf,
-    { from, to, began }: PublishedWrites,
-    before: Kept | undefined,
-    call: Call,
-  ): Promise<Kept> {
+  async #read(call: Call, of: PagesOf, { from, to, began }: PublishedWrites, before: Kept | undefined): Promise<Kept> {
     // Without a gap between them.
     const known = before?.generation === of.generation && before.to >= from - 1 ? before : undefined;
-    const later = await readRecentWrites(db, of, known ? known.to + 1 : from, to, call);
+    const later = await readRecentWrites(call, of, known ? known.to + 1 : from, to);
     const writes = (known?.writes ?? RecentWrites.NONE).with(later);
     const cells = (known?.cells ?? RecentCells.NONE)
       // Of what an earlier owner published, that of batches which it applied.

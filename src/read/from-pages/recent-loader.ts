@@ -2,13 +2,12 @@ import type { ConsumerTrust, Lacking } from '../../loaders/consumer-trust.js';
 import type { Collection } from '../../model/collection.js';
 import { RecentCells } from '../../pages/recent-cells.js';
 import { RecentWrites } from '../../pages/recent-writes.js';
-import type { Call, Database } from '../../store/database.js';
+import type { Call } from '../../store/database.js';
 import { UnknownPageFormat } from '../../store/page/pages.js';
 import { hasSource } from '../../store/source/source-mapping.js';
 import type { Recent, RecentCache } from './recent-cache.js';
 
 export interface RecentParts {
-  readonly db: Database;
   readonly cache: RecentCache;
   readonly trust: ConsumerTrust;
   readonly sourceTrust: (scope: string) => ConsumerTrust;
@@ -25,8 +24,8 @@ export class RecentLoader {
 
   /** Who tells what the consumer of a collection has done. */
   trustIn(collection: Collection): ConsumerTrust {
-    const { db, trust, sourceTrust } = this.#parts;
-    return hasSource(collection) ? sourceTrust(db.keys.scope(collection)) : trust;
+    const { call, trust, sourceTrust } = this.#parts;
+    return hasSource(collection) ? sourceTrust(call.db.keys.scope(collection)) : trust;
   }
 
   /** What must be laid over pages. */
@@ -49,9 +48,9 @@ export class RecentLoader {
   }
 
   #read(collection: Collection, { generation, published, complete }: Lacking): Promise<Recent> {
-    const { db, cache, call } = this.#parts;
-    const of = { scope: db.keys.scope(collection), collection: collection.key, generation };
+    const { cache, call } = this.#parts;
+    const of = { scope: call.db.keys.scope(collection), collection: collection.key, generation };
     // Other requests wait for this read, too.
-    return cache.of(db, of, published, complete, { ...call, signal: undefined, claim: undefined });
+    return cache.of({ ...call, signal: undefined, claim: undefined }, of, published, complete);
   }
 }

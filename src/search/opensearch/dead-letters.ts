@@ -24,14 +24,14 @@ export async function putRefusals(database: Database, refusals: readonly Refusal
     item: JSON.stringify(key),
     event: 'put',
   }));
-  await putDeadLetters(database, IN_USE, letters, newCall());
+  await putDeadLetters(newCall(database), IN_USE, letters);
 }
 
 /** The documents that OpenSearch has rejected since they were last retried, some at a time. */
 export async function* refusalsIn(database: Database, signal: AbortSignal): AsyncGenerator<Refusal[]> {
   for (let after: string | undefined, more = true; more;) {
     const page = { first: AT_A_TIME, after };
-    const { letters, next } = await readDeadLetters(database, IN_USE, page, newCall(signal));
+    const { letters, next } = await readDeadLetters(newCall(database, signal), IN_USE, page);
     yield letters.map(({ item, reason }) => ({ key: JSON.parse(item) as Key, reason }));
     more = next !== null;
     after = next ?? undefined;
@@ -41,5 +41,5 @@ export async function* refusalsIn(database: Database, signal: AbortSignal): Asyn
 /** Removes the dead letters of documents. */
 export async function dropRefusals(database: Database, keys: readonly Key[]): Promise<void> {
   const letters = keys.map((key) => deadLetterKey(database.keys, IN_USE, letterNameOf(key)));
-  await deleteInBulk(database, database.tables.derived, letters, newCall());
+  await deleteInBulk(newCall(database), database.tables.derived, letters);
 }

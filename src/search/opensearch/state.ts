@@ -26,11 +26,11 @@ export function stateItem(database: Database, name: string): LeaseStore<SearchSt
   return {
     async load() {
       const request = { TableName: tables.derived, Key: key, ConsistentRead: true };
-      const { Item } = await send(database, 'get', request, newCall());
+      const { Item } = await send(newCall(database), 'get', request);
       if (Item === undefined) return undefined;
       const { pk: _pk, sk: _sk, ...state } = Item;
       return state as unknown as SearchState;
     },
-    put: (next) => putVersion(database, tables.derived, { ...key, ...next }, newCall()),
+    put: (next) => putVersion(newCall(database), tables.derived, { ...key, ...next }),
   };
 }

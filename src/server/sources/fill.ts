@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CellportError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { DeadLetter } from '../../store/cell/dead-letters.js';
-import { newCall, type Database } from '../../store/database.js';
+import { newCall, type Call } from '../../store/database.js';
 import { describeSource } from '../../store/source/describe-source.js';
 import { noteRejected, RejectedItems } from '../../store/source/rejected-items.js';
 import { isOrderedByRecords, type SourceCollection } from '../../store/source/source-mapping.js';
@@ -39,8 +39,8 @@ const NO_STREAM: StreamPort = {
  * The state of a source's consumer. What is stored as the format of the derived data names the mapping, too, so that a
  * process that knows only another mapping leaves it alone.
  */
-function openSourceState(database: Database, consumer: string, mapping: () => string): StatePort {
-  const port = openState(database, consumer);
+function openSourceState(call: Call, consumer: string, mapping: () => string): StatePort {
+  const port = openState(call, consumer);
   const stored = () => `${DERIVED_FORMAT} ${createHash('sha256').update(mapping()).digest('hex').slice(0, 16)}`;
   return {
     async load() {
@@ -48,7 +48,7 @@ function openSourceState(database: Database, consumer: string, mapping: () => st
       return found && { ...found, layout: found.layout === stored() ? DERIVED_FORMAT : found.layout };
     },
     put: (next) => port.put({ ...next, layout: next.layout === DERIVED_FORMAT ? stored() : next.layout }),
-    putDeadLetters: (items: readonly DeadLetter[]) => noteRejected(database, consumer, items, newCall()),
+    putDeadLetters: (items: readonly DeadLetter[]) => noteRejected(call, consumer, items),
   };
 }
 
@@ -62,12 +62,13 @@ export function sourceParts(
   const { keys, clock } = database;
   const { table, everyMs } = collection.source;
   const consumer = sourceConsumer(keys.scope(collection));
+  const call = newCall(database);
   const stream = everyMs === undefined ? openSharedStream(database, table, streams) : NO_STREAM;
   return {
     stream: mappedStream(keys, collection, stream, since),
-    state: openSourceState(database, consumer, mapping),
-    cells: openBlocks(database),
-    pages: { ...openPages(database), versionsByBatch: true },
+    state: openSourceState(call, consumer, mapping),
+    cells: openBlocks(call),
+    pages: { ...openPages(call), versionsByBatch: true },
     winners: openWinners(database, collection),
     clock,
     keys,
@@ -105,7 +106,7 @@ export async function fillSource(
   // Until everything is built, those listed are the ones of the map that is shown.
   const state = { ...parts.state, putDeadLetters: async (items: readonly DeadLetter[]) => rejected.add(items) };
   const built = async () => {
-    await rejected.store(database, consumer, newCall(signal));
+    await rejected.store(newCall(database, signal), consumer);
     await replaced?.store();
     ({ mapping } = collection.source);
     return { deadLetters: rejected.count };

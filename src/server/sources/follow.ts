@@ -93,7 +93,7 @@ class Failures {
     const since = new Date(this.#database.clock.wall()).toISOString();
     const failure = reason === null ? null : { reason, since };
     const consumer = sourceConsumer(this.#database.keys.scope(this.#collection));
-    await noteFailure(this.#database, consumer, failure, newCall()).catch((err: unknown) => {
+    await noteFailure(newCall(this.#database), consumer, failure).catch((err: unknown) => {
       this.#noted = undefined;
       this.#log.warn({ err }, 'Cannot note the state of a source');
     });
@@ -117,7 +117,7 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
   const state: Sighting = {};
   /** Whether the table is to be read, and nobody does, such as a command with another mapping. */
   async function isDue(): Promise<boolean> {
-    const found = await loadStreamState(database, sourceConsumer(scope), newCall());
+    const found = await loadStreamState(newCall(database), sourceConsumer(scope));
     if (found === undefined) return true;
     const { gap, endAt } = found;
     return !isHeld(found, state, worker) && (gap !== null || clock.wall() - (endAt ?? -Infinity) >= everyMs);

@@ -68,7 +68,7 @@ export class SourceKeeper {
   async #look(signal: AbortSignal): Promise<void> {
     const { database } = this.#backend;
     const found = new Map<string, SourceCollection>();
-    for await (const some of everyCollection(database, 'in use', newCall(signal))) {
+    for await (const some of everyCollection(newCall(database, signal), 'in use')) {
       for (const one of some) if (hasSource(one)) found.set(database.keys.scope(one), one);
     }
     const ended = new Set<string>();

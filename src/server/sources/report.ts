@@ -13,16 +13,16 @@ export const sourceConsumer = (scope: string): string => `source/${scope}`;
 
 /** What is stored about the consumer of a source; undefined before its first start. */
 export async function sourceReport(database: Database, scope: string): Promise<ConsumerReport | undefined> {
-  const state = await loadStreamState(database, sourceConsumer(scope), newCall(), { consistent: false });
+  const state = await loadStreamState(newCall(database), sourceConsumer(scope), { consistent: false });
   return state && { ...reportOf(state), gap: state.gap };
 }
 
 /** The status of the source with this scope. */
-export async function sourceStatus(database: Database, scope: string, call: Call): Promise<SourceStatus> {
+export async function sourceStatus(call: Call, scope: string): Promise<SourceStatus> {
   const consumer = sourceConsumer(scope);
   const [stored, failure] = await Promise.all([
-    loadStreamState(database, consumer, call, { consistent: false }),
-    readFailure(database, consumer, call),
+    loadStreamState(call, consumer, { consistent: false }),
+    readFailure(call, consumer),
   ]);
   const { pages = null, formerPages = null, published, gap = null, endAt = null, deadLetters = 0 } = stored ?? {};
   const isLater = published && published.endAt > (endAt ?? 0);
@@ -32,7 +32,7 @@ export async function sourceStatus(database: Database, scope: string, call: Call
     state: failure !== undefined ? 'FAILED' : isFilling ? 'FILLING' : gap === null ? 'FOLLOWING' : 'GAP',
     reason: failure ?? gap?.reason ?? null,
     asOf,
-    behindMs: asOf === null ? null : Math.min(LARGEST_INT, Math.max(0, Math.floor(database.clock.wall() - asOf))),
+    behindMs: asOf === null ? null : Math.min(LARGEST_INT, Math.max(0, Math.floor(call.db.clock.wall() - asOf))),
     // Before the first fill, one may be gone that nobody has counted.
     rejected: Math.max(0, deadLetters),
   };

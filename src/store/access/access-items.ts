@@ -5,7 +5,6 @@ import type { Quotas } from '../../model/quotas.js';
 import type { Call, Database, Item } from '../database.js';
 import { readItem } from '../request/conditional-write.js';
 import { isFailure } from '../request/failures.js';
-import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { transact, type Write } from '../request/transact.js';
 import { queryResponses } from '../table/query-responses.js';
@@ -31,8 +30,8 @@ export interface StoredKey {
 }
 
 /** The version of all that says who may do what: every change raises it. Strongly consistent; 0 before the first. */
-export async function accessVersion(database: Database, call: Call): Promise<number> {
-  const item = await readItem(database, database.keys.access('version'), call);
+export async function accessVersion(call: Call): Promise<number> {
+  const item = await readItem(call, call.db.keys.access('version'));
   return typeof item?.['n'] === 'number' ? item['n'] : 0;
 }
 
@@ -44,34 +43,34 @@ export interface StoredRules {
 }
 
 /** The stored rules; undefined if there are none. */
-export async function storedRules(database: Database, call: Call): Promise<StoredRules | undefined> {
-  const { json, secret } = (await readItem(database, database.keys.access('rules'), call)) ?? {};
+export async function storedRules(call: Call): Promise<StoredRules | undefined> {
+  const { json, secret } = (await readItem(call, call.db.keys.access('rules'))) ?? {};
   return typeof json === 'string' && typeof secret === 'string' ? { json, secret } : undefined;
 }
 
 /** One write, and the version raised, both or neither. */
-async function change(database: Database, write: Write, call: Call): Promise<void> {
+async function change(call: Call, write: Write): Promise<void> {
   const raise = {
-    TableName: database.tables.entities,
-    Key: { ...database.keys.access('version') },
+    TableName: call.db.tables.entities,
+    Key: { ...call.db.keys.access('version') },
     UpdateExpression: 'ADD #n :one',
     ExpressionAttributeNames: { '#n': 'n' },
     ExpressionAttributeValues: { ':one': 1 },
   };
-  await transact(database, [write, { Update: raise }], call);
+  await transact(call, [write, { Update: raise }]);
 }
 
 const putOf = ({ tables }: Database, item: Item): Write => ({ Put: { TableName: tables.entities, Item: item } });
 
-export async function storeRules(database: Database, json: string, call: Call): Promise<void> {
+export async function storeRules(call: Call, json: string): Promise<void> {
   const update = {
-    TableName: database.tables.entities,
-    Key: { ...database.keys.access('rules') },
+    TableName: call.db.tables.entities,
+    Key: { ...call.db.keys.access('rules') },
     UpdateExpression: 'SET #json = :json, #secret = if_not_exists(#secret, :secret)',
     ExpressionAttributeNames: { '#json': 'json', '#secret': 'secret' },
     ExpressionAttributeValues: { ':json': json, ':secret': randomBytes(32).toString('base64') },
   };
-  await change(database, { Update: update }, call);
+  await change(call, { Update: update });
 }
 
 function keyFromItem(item: Item | undefined): StoredKey | undefined {
@@ -82,29 +81,29 @@ function keyFromItem(item: Item | undefined): StoredKey | undefined {
 }
 
 /** The API key with a hash, strongly consistent; undefined if there is none. */
-export async function storedKey(database: Database, hash: string, call: Call): Promise<StoredKey | undefined> {
-  return keyFromItem(await readItem(database, database.keys.access('key', hash), call));
+export async function storedKey(call: Call, hash: string): Promise<StoredKey | undefined> {
+  return keyFromItem(await readItem(call, call.db.keys.access('key', hash)));
 }
 
 /** Creates an API key, or replaces it. */
-export async function storeKey(database: Database, { usedAt, ...key }: StoredKey, call: Call): Promise<void> {
+export async function storeKey(call: Call, { usedAt, ...key }: StoredKey): Promise<void> {
   const item = {
-    ...database.keys.access('key', key.hash),
+    ...call.db.keys.access('key', key.hash),
     key: JSON.stringify(key),
     ...(usedAt === null ? {} : { usedAt }),
   };
-  await change(database, putOf(database, item), call);
+  await change(call, putOf(call.db, item));
 }
 
-export async function removeKey(database: Database, { hash }: StoredKey, call: Call): Promise<void> {
-  const { pk, sk } = database.keys.access('key', hash);
-  await change(database, { Delete: { TableName: database.tables.entities, Key: { pk, sk } } }, call);
+export async function removeKey(call: Call, { hash }: StoredKey): Promise<void> {
+  const { pk, sk } = call.db.keys.access('key', hash);
+  await change(call, { Delete: { TableName: call.db.tables.entities, Key: { pk, sk } } });
 }
 
 /** All API keys, in no order. */
-export async function* listKeys(database: Database, call: Call): AsyncGenerator<StoredKey> {
-  const request = rangeRequest(database, { index: 'entities', ...database.keys.accessRange('key') });
-  for await (const items of queryResponses(database, request, call)) {
+export async function* listKeys(call: Call): AsyncGenerator<StoredKey> {
+  const range = { index: 'entities', ...call.db.keys.accessRange('key') } as const;
+  for await (const items of queryResponses(call, range)) {
     for (const item of items) {
       const key = keyFromItem(item);
       if (key !== undefined) yield key;
@@ -113,10 +112,10 @@ export async function* listKeys(database: Database, call: Call): AsyncGenerator<
 }
 
 /** Notes the hour of a key's last use, in RFC 3339. It changes nothing that the key allows, so the version stays. */
-export async function noteUse(database: Database, { hash }: StoredKey, hour: string, call: Call): Promise<void> {
-  const { pk, sk } = database.keys.access('key', hash);
+export async function noteUse(call: Call, { hash }: StoredKey, hour: string): Promise<void> {
+  const { pk, sk } = call.db.keys.access('key', hash);
   const update = {
-    TableName: database.tables.entities,
+    TableName: call.db.tables.entities,
     Key: { pk, sk },
     UpdateExpression: 'SET #used = :hour',
     // A key that was revoked meanwhile does not come back.
@@ -124,7 +123,7 @@ export async function noteUse(database: Database, { hash }: StoredKey, hour: str
     ExpressionAttributeNames: { '#used': 'usedAt' },
     ExpressionAttributeValues: { ':hour': hour },
   };
-  await send(database, 'update', update, call).catch((error: unknown) => {
+  await send(call, 'update', update).catch((error: unknown) => {
     if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
   });
 }
@@ -135,10 +134,10 @@ const subjectHash = (subject: string) => createHash('sha256').update(subject).di
 export type RevokedBefore = (subject: string) => number | undefined;
 
 /** Reads all subjects whose tokens were revoked, strongly consistent. */
-export async function revokedSubjects(database: Database, call: Call): Promise<RevokedBefore> {
-  const range = { index: 'entities', ...database.keys.accessRange('subject'), consistent: true } as const;
+export async function revokedSubjects(call: Call): Promise<RevokedBefore> {
+  const range = { index: 'entities', ...call.db.keys.accessRange('subject'), consistent: true } as const;
   const revoked = new Map<string, number>();
-  for await (const items of queryResponses(database, rangeRequest(database, range), call)) {
+  for await (const items of queryResponses(call, range)) {
     for (const { hash, before } of items) {
       if (typeof hash === 'string' && typeof before === 'number') revoked.set(hash, before);
     }
@@ -147,7 +146,7 @@ export async function revokedSubjects(database: Database, call: Call): Promise<R
 }
 
 /** From now on, tokens of a subject that were issued before a time (milliseconds since 1970) do not count. */
-export async function revokeSubject(database: Database, subject: string, before: number, call: Call): Promise<void> {
+export async function revokeSubject(call: Call, subject: string, before: number): Promise<void> {
   const hash = subjectHash(subject);
-  await change(database, putOf(database, { ...database.keys.access('subject', hash), hash, subject, before }), call);
+  await change(call, putOf(call.db, { ...call.db.keys.access('subject', hash), hash, subject, before }));
 }

@@ -32,8 +32,8 @@ export function auditTo(write: Log['info'], database: Database, stored: boolean,
     const key = database.keys.audit(by.at, randomUUID());
     const ttl = Math.floor(Date.parse(by.at) / 1_000) + KEPT_DAYS * DAY_S;
     const item = { ...key, ...by, changes: JSON.stringify(changes), ttl };
-    const call = { ...newCall(), unpriced: true };
-    await send(database, 'put', { TableName: database.tables.derived, Item: item }, call).catch((err: unknown) =>
+    const call = { ...newCall(database), unpriced: true };
+    await send(call, 'put', { TableName: database.tables.derived, Item: item }).catch((err: unknown) =>
       log.error({ err, audit: audited }, 'Cannot store what was changed'),
     );
   };

@@ -49,15 +49,10 @@ export function blockKey(keys: Keyspace, { scope, parent }: BlockName): Key {
 }
 
 /** Reads blocks, in the order of their names. */
-export async function readBlocks(
-  database: Database,
-  names: readonly BlockName[],
-  consistent: boolean,
-  call: Call,
-): Promise<StoredBlock[]> {
-  const { keys, tables } = database;
+export async function readBlocks(call: Call, names: readonly BlockName[], consistent: boolean): Promise<StoredBlock[]> {
+  const { keys, tables } = call.db;
   const wanted = names.map((name) => blockKey(keys, name));
-  const items = await batchGet(database, tables.derived, wanted, call, { consistent });
+  const items = await batchGet(call, tables.derived, wanted, { consistent });
   return items.map((item) => {
     if (item === undefined) return ABSENT_BLOCK;
     const { b } = item;
@@ -70,14 +65,13 @@ export async function readBlocks(
  * batch 0.
  */
 export async function getBlocks(
-  database: Database,
+  call: Call,
   scope: string,
   parents: readonly string[],
-  call: Call,
   { consistent = false }: BatchGetOptions = {},
 ): Promise<CellBlock[]> {
   const names = parents.map((parent) => ({ scope, parent }));
-  const blocks = await readBlocks(database, names, consistent, call);
+  const blocks = await readBlocks(call, names, consistent);
   return parents.map((parent, index) => {
     const { batch = 0, children } = blocks[index] ?? ABSENT_BLOCK;
     return cellBlock(parent, batch, children);
@@ -118,14 +112,14 @@ function transactItem({ keys, tables }: Database, { found, next, ...name }: Bloc
  * Replaces sums in all blocks or, if one of them has changed, in none; returns whether it did. Statements would take
  * DynamoDB Local twice as long, because it parses them.
  */
-function replaceTogether(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<boolean> {
-  const writes = blocks.map((block) => transactItem(database, block));
-  return inTurn(() => transactOnce(database, writes, call));
+function replaceTogether(call: Call, blocks: readonly BlockWrite[]): Promise<boolean> {
+  const writes = blocks.map((block) => transactItem(call.db, block));
+  return inTurn(() => transactOnce(call, writes));
 }
 
-async function replaceBatch(database: Database, blocks: readonly BlockWrite[], call: Call): Promise<BlockOutcome[]> {
-  const request = replaceBlocksRequest(database.keys, database.tables.derived, blocks);
-  const { Responses = [] } = await send(database, 'batchExecute', request, call);
+async function replaceBatch(call: Call, blocks: readonly BlockWrite[]): Promise<BlockOutcome[]> {
+  const request = replaceBlocksRequest(call.db.keys, call.db.tables.derived, blocks);
+  const { Responses = [] } = await send(call, 'batchExecute', request);
   return blocks.map((_, index) => {
     const code = Responses[index]?.Error?.Code;
     if (code === undefined) return Responses[index] === undefined ? 'failed' : 'written';
@@ -137,13 +131,9 @@ async function replaceBatch(database: Database, blocks: readonly BlockWrite[], c
  * Replaces sums in blocks independently; returns their outcomes in order. Throws THROTTLED, UNAVAILABLE or DynamoDB's
  * own error only if no outcome is known; some blocks may have been written then.
  */
-export async function replaceBlocks(
-  database: Database,
-  blocks: readonly BlockWrite[],
-  call: Call,
-): Promise<BlockOutcome[]> {
-  if (database.waitsForDisk && (await replaceTogether(database, blocks, call))) return blocks.map(() => 'written');
+export async function replaceBlocks(call: Call, blocks: readonly BlockWrite[]): Promise<BlockOutcome[]> {
+  if (call.db.waitsForDisk && (await replaceTogether(call, blocks))) return blocks.map(() => 'written');
   // A batch takes an eighth of the CPU of single statements.
   const batches = chunks(blocks, REQUEST_LIMITS.batchExecute);
-  return (await Promise.all(batches.map((batch) => replaceBatch(database, batch, call)))).flat();
+  return (await Promise.all(batches.map((batch) => replaceBatch(call, batch)))).flat();
 }

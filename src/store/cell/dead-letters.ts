@@ -1,7 +1,6 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Call, Database } from '../database.js';
 import { putInBulk } from '../request/batches.js';
-import { rangeRequest } from '../request/ranges.js';
 import { queryResponses } from '../table/query-responses.js';
 
 /** Sequence numbers are documented to be unique only within their shard. */
@@ -36,37 +35,31 @@ export const deadLetterKey = (keys: Keyspace, consumer: string, letter: LetterPo
   keys.deadLetter(consumer, positionOf(letter));
 
 /** Stores dead letters; storing them again changes nothing. */
-export async function putDeadLetters(
-  database: Database,
-  consumer: string,
-  records: readonly DeadLetter[],
-  call: Call,
-): Promise<void> {
-  const items = records.map((record) => ({ ...deadLetterKey(database.keys, consumer, record), ...record }));
-  await putInBulk(database, database.tables.derived, items, call);
+export async function putDeadLetters(call: Call, consumer: string, records: readonly DeadLetter[]): Promise<void> {
+  const items = records.map((record) => ({ ...deadLetterKey(call.db.keys, consumer, record), ...record }));
+  await putInBulk(call, call.db.tables.derived, items);
 }
 
 /** The first dead letters after a position, by sequence number. */
 export async function readDeadLetters(
-  database: Database,
+  call: Call,
   consumer: string,
   { first, after }: { readonly first: number; readonly after?: string | undefined },
-  call: Call,
 ): Promise<DeadLetters> {
-  const behind = after === undefined ? undefined : { ...database.keys.deadLetter(consumer, after) };
-  const request = rangeRequest(database, rangeOf(database, consumer), behind);
+  const behind = after === undefined ? undefined : { ...call.db.keys.deadLetter(consumer, after) };
+  const range = rangeOf(call.db, consumer);
   const letters: DeadLetter[] = [];
   // One more tells whether there are others.
-  for await (const items of queryResponses(database, request, call, first + 1))
+  for await (const items of queryResponses(call, range, first + 1, behind))
     letters.push(...items.map(({ pk: _pk, sk: _sk, ...letter }) => letter as unknown as DeadLetter));
   const last = letters.length > first ? letters[first - 1] : undefined;
   return { letters: letters.slice(0, first), next: last === undefined ? null : positionOf(last) };
 }
 
 /** The number of dead letters, which reads all of them. */
-export async function countDeadLetters(database: Database, consumer: string, call: Call): Promise<number> {
-  const request = rangeRequest(database, { ...rangeOf(database, consumer), attributes: ['sk'] });
+export async function countDeadLetters(call: Call, consumer: string): Promise<number> {
+  const range = { ...rangeOf(call.db, consumer), attributes: ['sk'] };
   let count = 0;
-  for await (const items of queryResponses(database, request, call)) count += items.length;
+  for await (const items of queryResponses(call, range)) count += items.length;
   return count;
 }

@@ -1,7 +1,7 @@
 import { fromZ } from '../../geo/geohash.js';
 import { FINEST_STORED } from '../../model/cell.js';
 import type { Collection } from '../../model/collection.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import { chunks } from '../request/pacing.js';
 import { getBlocks } from './blocks.js';
 
@@ -54,18 +54,17 @@ export function occupiedLength({ prefixLength }: Collection): number {
  * while the cells are exact and include every write except those to `others`.
  */
 export async function occupiedPrefixes(
-  database: Database,
-  collection: Collection,
   call: Call,
+  collection: Collection,
   others: ReadonlySet<string> = new Set(),
 ): Promise<PartitionPrefixes> {
   const { prefixLength } = collection;
-  const scope = database.keys.scope(collection);
+  const scope = call.db.keys.scope(collection);
   let cells = [''];
   for (let length = 0; length < occupiedLength(collection); length += 1) {
     const below: string[] = [];
     for (const parents of chunks(cells, BLOCKS_AT_A_TIME)) {
-      const blocks = await getBlocks(database, scope, parents, call, { consistent: true });
+      const blocks = await getBlocks(call, scope, parents, { consistent: true });
       for (const { parent, children } of blocks) below.push(...[...children.keys()].map((child) => parent + child));
     }
     cells = below;

@@ -1,5 +1,5 @@
 import type { Key } from '../../keys/document-id.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import type { Leased } from '../lease.js';
 import { PAGE_FORMAT } from '../page/page-data.js';
 import { putVersion } from '../request/conditional-write.js';
@@ -93,18 +93,16 @@ export interface PageGeneration {
 
 /** Loads the state of a consumer, strongly consistent by default; undefined before its first start. */
 export async function loadStreamState(
-  database: Database,
-  consumer: string,
   call: Call,
+  consumer: string,
   { consistent = true }: { readonly consistent?: boolean } = {},
 ): Promise<StreamState | undefined> {
-  const { keys, tables } = database;
-  const { Item } = await send(
-    database,
-    'get',
-    { TableName: tables.derived, Key: keys.streamState(consumer), ConsistentRead: consistent },
-    call,
-  );
+  const { keys, tables } = call.db;
+  const { Item } = await send(call, 'get', {
+    TableName: tables.derived,
+    Key: keys.streamState(consumer),
+    ConsistentRead: consistent,
+  });
   if (Item === undefined) return undefined;
   const { pk: _pk, sk: _sk, pages, setAside, summariesSince = null, ...state } = Item as unknown as Key & StoredState;
   const kept = pages?.format === PAGE_FORMAT ? { generation: pages.generation } : null;
@@ -121,10 +119,10 @@ type StoredState = Omit<StreamState, 'pages' | 'summariesSince' | 'deadLetters'>
 };
 
 /** Replaces the state of version `next.version - 1`; returns false if another write came first, like `putVersion`. */
-export function putStreamState(database: Database, consumer: string, next: StreamState, call: Call): Promise<boolean> {
-  const { keys, tables } = database;
+export function putStreamState(call: Call, consumer: string, next: StreamState): Promise<boolean> {
+  const { keys, tables } = call.db;
   const { deadLetters: setAside, ...state } = next;
   const pages = next.pages && { ...next.pages, format: PAGE_FORMAT };
   const stored: StoredState = { ...state, setAside, pages };
-  return putVersion(database, tables.derived, { ...keys.streamState(consumer), ...stored }, call);
+  return putVersion(call, tables.derived, { ...keys.streamState(consumer), ...stored });
 }

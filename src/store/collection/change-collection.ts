@@ -1,7 +1,7 @@
 import { CellportError, notFound } from '../../errors.js';
 import { isCollectionKey } from '../../keys/validate.js';
 import type { Collection } from '../../model/collection.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { changeItem, readItem, type ConditionalChange } from '../request/conditional-write.js';
 import { checkItemSize } from '../request/item-size.js';
 import { collectionFromItem } from './collection-item.js';
@@ -21,8 +21,8 @@ export function requireGeoIndex({ key, geoIndex }: Collection, so: string): void
 }
 
 /** Reads the item of a collection, strongly consistent; undefined if it does not exist. */
-export async function readCollectionItem(database: Database, key: string, call: Call): Promise<Item | undefined> {
-  return isCollectionKey(key) ? readItem(database, database.keys.collection(key), call) : undefined;
+export async function readCollectionItem(call: Call, key: string): Promise<Item | undefined> {
+  return isCollectionKey(key) ? readItem(call, call.db.keys.collection(key)) : undefined;
 }
 
 /**
@@ -30,15 +30,14 @@ export async function readCollectionItem(database: Database, key: string, call: 
  * collection as it is. Throws NOT_FOUND, and what `decide` throws.
  */
 export async function changeCollection(
-  database: Database,
+  call: Call,
   key: string,
   decide: (collection: Collection) => Item,
-  call: Call,
 ): Promise<CollectionWrite> {
-  const inUse = (item: Item | undefined) => item && collectionFromItem(database.keys, item);
+  const inUse = (item: Item | undefined) => item && collectionFromItem(call.db.keys, item);
   const change = await changeItem(
-    database,
-    () => readCollectionItem(database, key, call),
+    call,
+    () => readCollectionItem(call, key),
     (item) => {
       const collection = inUse(item);
       if (item === undefined || collection === undefined) throw notFound('collection', key);
@@ -46,7 +45,6 @@ export async function changeCollection(
       checkItemSize(next, 'collection', 'description');
       return { found: item, next };
     },
-    call,
   );
   const collection = inUse(change.after) ?? inUse(change.before);
   if (collection === undefined) throw notFound('collection', key);

@@ -9,7 +9,6 @@ import { batchGet, type BatchGetOptions } from '../request/batches.js';
 import { checkVersion, putIfAbsent, putIfAbsentRequest, readItem } from '../request/conditional-write.js';
 import { isFailure } from '../request/failures.js';
 import { TooManyUpdates } from '../request/pacing.js';
-import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { transact, type Write } from '../request/transact.js';
 import { queryResponses } from '../table/query-responses.js';
@@ -28,9 +27,9 @@ import {
 import { repartitionJob } from './layout-change.js';
 
 /** The key of the collection that has this code; undefined if there is none. */
-export async function collectionOfCode(database: Database, code: string, call: Call): Promise<string | undefined> {
-  const request = { TableName: database.tables.entities, Key: { ...database.keys.codeClaim(code) } };
-  const { Item: claim } = await send(database, 'get', request, call);
+export async function collectionOfCode(call: Call, code: string): Promise<string | undefined> {
+  const request = { TableName: call.db.tables.entities, Key: { ...call.db.keys.codeClaim(code) } };
+  const { Item: claim } = await send(call, 'get', request);
   return typeof claim?.['collection'] === 'string' ? claim['collection'] : undefined;
 }
 
@@ -52,12 +51,12 @@ const ROUNDS = 20;
  * A write that fails if another collection has been created within a quota since now: servers that count at the same time
  * would each find room. Throws LIMIT_EXCEEDED if there is none.
  */
-async function turnWithin(database: Database, { patterns, most }: CollectionQuota, call: Call): Promise<Write> {
-  const key = database.keys.access('collections');
-  const turn = Number((await readItem(database, key, call))?.['turn'] ?? 0);
-  const count = await countCollections(database, patterns, most, call);
+async function turnWithin(call: Call, { patterns, most }: CollectionQuota): Promise<Write> {
+  const key = call.db.keys.access('collections');
+  const turn = Number((await readItem(call, key))?.['turn'] ?? 0);
+  const count = await countCollections(call, patterns, most);
   if (count >= most) throw limitExceeded('number of your collections', `more than ${most}`, most, QUOTA_ADVICE);
-  const put = { TableName: database.tables.entities, Item: { ...key, turn: turn + 1 } };
+  const put = { TableName: call.db.tables.entities, Item: { ...key, turn: turn + 1 } };
   const condition = 'attribute_not_exists(pk) OR #turn = :turn';
   const names = { '#turn': 'turn' };
   return {
@@ -71,24 +70,18 @@ async function turnWithin(database: Database, { patterns, most }: CollectionQuot
 }
 
 /** Puts a collection with the item that reserves its code, if keys need one, and within a quota, if there is one. */
-async function put(
-  database: Database,
-  item: Item,
-  collection: Collection,
-  quota: CollectionQuota | undefined,
-  call: Call,
-) {
-  const { keys, tables } = database;
+async function put(call: Call, item: Item, collection: Collection, quota: CollectionQuota | undefined) {
+  const { keys, tables } = call.db;
   const { key, code } = collection;
   const claims = keys.style === 'compact' && code !== null ? [{ ...keys.codeClaim(code), collection: key }] : [];
   if (claims.length === 0 && quota === undefined) {
-    if (await putIfAbsent(database, tables.entities, item, call)) return;
+    if (await putIfAbsent(call, tables.entities, item)) return;
     throw keyTaken(key);
   }
   const puts = [item, ...claims].map((each): Write => ({ Put: putIfAbsentRequest(tables.entities, each) }));
   for (let round = 0; round < ROUNDS; round += 1) {
-    const turns = quota === undefined ? [] : [await turnWithin(database, quota, call)];
-    const [refused] = await transact(database, [...puts, ...turns], call);
+    const turns = quota === undefined ? [] : [await turnWithin(call, quota)];
+    const [refused] = await transact(call, [...puts, ...turns]);
     if (refused === undefined) return;
     if (refused === 0) throw keyTaken(key);
     if (refused < puts.length)
@@ -102,57 +95,49 @@ async function put(
  * Throws BAD_USER_INPUT naming the field, CONFLICT if its key or its code is taken, or LIMIT_EXCEEDED beyond the quota.
  */
 export async function createCollection(
-  database: Database,
+  call: Call,
   input: CollectionInput,
   now: string,
-  call: Call,
   quota?: CollectionQuota,
 ): Promise<Collection> {
   const collection = newCollection(input, now);
   // Throws if keys need a code and there is none, before anything is written.
-  database.keys.scope(collection);
-  await put(database, collectionItem(database.keys, collection), collection, quota, call);
+  call.db.keys.scope(collection);
+  await put(call, collectionItem(call.db.keys, collection), collection, quota);
   return collection;
 }
 
 /** Collections by key, in the order of the keys; null for missing ones. */
 export async function getCollections(
-  database: Database,
-  keys: readonly string[],
   call: Call,
+  keys: readonly string[],
   options: BatchGetOptions = {},
 ): Promise<(Collection | null)[]> {
   // An invalid key has no key in the table either.
   const possible = keys.filter(isCollectionKey);
   const items = await batchGet(
-    database,
-    database.tables.entities,
-    possible.map((key) => database.keys.collection(key)),
     call,
+    call.db.tables.entities,
+    possible.map((key) => call.db.keys.collection(key)),
     options,
   );
   const found = new Map(possible.map((key, index) => [key, items[index]]));
   return keys.map((key) => {
     const item = found.get(key);
-    return item === undefined ? null : (collectionFromItem(database.keys, item) ?? null);
+    return item === undefined ? null : (collectionFromItem(call.db.keys, item) ?? null);
   });
 }
 
 /** The number of collections with these keys, or beginnings of keys and `*`, of at most `most`; strongly consistent. */
-export async function countCollections(
-  database: Database,
-  patterns: readonly string[],
-  most: number,
-  call: Call,
-): Promise<number> {
-  const { keys } = database;
+export async function countCollections(call: Call, patterns: readonly string[], most: number): Promise<number> {
+  const { keys } = call.db;
   const found = new Set<string>();
   for (const pattern of patterns) {
     const from = pattern.replace('*', '');
     // After all characters of keys.
     const bounds = from === '' ? {} : { from, to: pattern === from ? from : `${from}~` };
     const range = { index: 'entities', pk: keys.collectionsPartition, ...bounds, consistent: true } as const;
-    for await (const items of queryResponses(database, rangeRequest(database, range), call)) {
+    for await (const items of queryResponses(call, range)) {
       for (const item of items) if (collectionFromItem(keys, item)) found.add(String(item['sk']));
       if (found.size >= most) return most;
     }
@@ -168,17 +153,16 @@ export interface CollectionList {
 
 /** The first `first` collections by key in byte order, or the first ones after the key `after`. */
 export async function listCollections(
-  database: Database,
-  { first, after }: { readonly first: number; readonly after?: string | undefined },
   call: Call,
+  { first, after }: { readonly first: number; readonly after?: string | undefined },
 ): Promise<CollectionList> {
-  const { keys } = database;
+  const { keys } = call.db;
   const behind = after === undefined ? undefined : keys.collection(after).sk;
   // One more than requested shows whether there are more.
   const range = { index: 'entities', pk: keys.collectionsPartition, behind, limit: first + 1 } as const;
   const collections: Collection[] = [];
-  for await (const items of queryResponses(database, rangeRequest(database, range), call)) {
-    collections.push(...items.flatMap((item) => collectionFromItem(database.keys, item) ?? []));
+  for await (const items of queryResponses(call, range)) {
+    collections.push(...items.flatMap((item) => collectionFromItem(call.db.keys, item) ?? []));
     if (collections.length > first) break;
   }
   return { collections: collections.slice(0, first), more: collections.length > first };
@@ -196,11 +180,10 @@ interface CollectionUpdate {
  * the field, or CONFLICT with the current version if it is not the expected one.
  */
 export async function updateCollection(
-  database: Database,
+  call: Call,
   key: string,
   { name, description, rankBy }: CollectionUpdate,
   { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
-  call: Call,
 ): Promise<CollectionWrite> {
   if (name === null) throw badInput('name', name, 'non-empty text of Unicode characters, or omitted');
   const decide = (collection: Collection): Item => {
@@ -212,28 +195,27 @@ export async function updateCollection(
       updatedAt: now,
     };
   };
-  return changeCollection(database, key, decide, call);
+  return changeCollection(call, key, decide);
 }
 
 /**
  * Deletes a collection with one conditional write: it is no longer visible, but its key and code remain taken until a
  * background job has emptied it. Returns the collection as it was. `now` is RFC 3339 in UTC. Throws NOT_FOUND.
  */
-export function deleteCollection(database: Database, key: string, now: string, call: Call): Promise<CollectionWrite> {
-  return changeCollection(database, key, () => ({ [EMPTYING]: now }), call);
+export function deleteCollection(call: Call, key: string, now: string): Promise<CollectionWrite> {
+  return changeCollection(call, key, () => ({ [EMPTYING]: now }));
 }
 
 /** Yields all collections, response by response: those in use, or those deleted but not yet emptied. */
 export async function* everyCollection(
-  database: Database,
-  state: 'in use' | 'emptying',
   call: Call,
+  state: 'in use' | 'emptying',
   { consistent = false }: BatchGetOptions = {},
 ): AsyncGenerator<readonly Collection[]> {
-  const request = rangeRequest(database, { index: 'entities', pk: database.keys.collectionsPartition, consistent });
-  for await (const items of queryResponses(database, request, call)) {
+  const range = { index: 'entities', pk: call.db.keys.collectionsPartition, consistent } as const;
+  for await (const items of queryResponses(call, range)) {
     const wanted = items.filter((item) => (item[EMPTYING] !== undefined) === (state === 'emptying'));
-    yield wanted.flatMap((item) => anyCollectionFromItem(database.keys, item) ?? []);
+    yield wanted.flatMap((item) => anyCollectionFromItem(call.db.keys, item) ?? []);
   }
 }
 
@@ -248,8 +230,8 @@ export function emptyingJob({ keys }: Database, collection: Collection): Key {
  * Removes the rest of an emptied collection in one transaction: its item, counters, code reservation and jobs. Its key
  * and code can then be used again. Changes nothing if the key meanwhile belongs to another collection.
  */
-export async function releaseCollection(database: Database, collection: Collection, call: Call): Promise<void> {
-  const { keys, tables } = database;
+export async function releaseCollection(call: Call, collection: Collection): Promise<void> {
+  const { keys, tables } = call.db;
   const { key, code, createdAt } = collection;
   const own = {
     TableName: tables.entities,
@@ -259,18 +241,18 @@ export async function releaseCollection(database: Database, collection: Collecti
     ExpressionAttributeValues: { ':createdAt': createdAt },
   };
   const claims = keys.style === 'compact' && code !== null ? [keys.codeClaim(code)] : [];
-  const counters = (['marker', 'zone'] as const).map((counted) => counterKey(database.keys, collection, counted));
-  const jobs = [emptyingJob(database, collection), repartitionJob(database, collection)];
+  const counters = (['marker', 'zone'] as const).map((counted) => counterKey(call.db.keys, collection, counted));
+  const jobs = [emptyingJob(call.db, collection), repartitionJob(call.db, collection)];
   const others = [...counters, ...jobs, ...claims].map((other) => ({
     TableName: tables.entities,
     Key: { ...other },
   }));
   try {
     const deletes = [own, ...others].map((Delete) => ({ Delete }));
-    await send(database, 'transactWrite', { TransactItems: deletes }, call);
+    await send(call, 'transactWrite', { TransactItems: deletes });
   } catch (error) {
     if (!isFailure(error, 'TransactionCanceledException')) throw error;
-    const item = await readCollectionItem(database, key, call);
+    const item = await readCollectionItem(call, key);
     if (item?.[EMPTYING] !== undefined && item['createdAt'] === createdAt) throw error;
   }
 }

@@ -53,13 +53,12 @@ export function undoneLayouts(collection: Collection): Layouts {
 }
 
 async function changeLayouts(
-  database: Database,
+  call: Call,
   key: string,
   decide: (collection: Collection) => Layouts,
-  call: Call,
 ): Promise<Collection> {
   const layouts = (collection: Collection) => ({ layoutChange: undefined, ...decide(collection) });
-  return (await changeCollection(database, key, layouts, call)).collection;
+  return (await changeCollection(call, key, layouts)).collection;
 }
 
 /** A layout in words. */
@@ -85,12 +84,7 @@ function targetLayout(collection: Collection): Layout {
  * in progress. Throws NOT_FOUND, BAD_USER_INPUT if the layout is invalid or as wanted, or there is no geo index, or
  * CONFLICT if another change is in progress.
  */
-export function beginLayoutChange(
-  database: Database,
-  key: string,
-  wanted: WantedLayout,
-  call: Call,
-): Promise<Collection> {
+export function beginLayoutChange(call: Call, key: string, wanted: WantedLayout): Promise<Collection> {
   const decide = (collection: Collection): Layouts => {
     const { geoSlot, layoutChange, version } = collection;
     requireGeoIndex(collection, 'so there are no entries to repartition');
@@ -105,30 +99,30 @@ export function beginLayoutChange(
     if (isSame) throw badInput('layout', nameOfLayout(target), 'another one than the current');
     return { geoSlot, ...now, layoutChange: { ...target, phase: 'FILL', step: version + 1 } };
   };
-  return changeLayouts(database, key, decide, call);
+  return changeLayouts(call, key, decide);
 }
 
 /** Undoes the change of a layout in progress; `repartition` must then complete it. Throws NOT_FOUND or CONFLICT. */
-export function undoLayoutChange(database: Database, key: string, call: Call): Promise<Collection> {
+export function undoLayoutChange(call: Call, key: string): Promise<Collection> {
   const decide = (collection: Collection): Layouts => {
     if (collection.layoutChange !== undefined) return undoneLayouts(collection);
     const message = `the layout of collection ${key} is not being changed; name the one to return to`;
     throw new CellportError('CONFLICT', message, { collection: key });
   };
-  return changeLayouts(database, key, decide, call);
+  return changeLayouts(call, key, decide);
 }
 
 /**
  * Begins what follows the phase in which a collection was read. Throws NOT_FOUND, or LayoutChanged if it is no longer
  * in it.
  */
-export function endPhase(database: Database, read: Collection, call: Call): Promise<Collection> {
+export function endPhase(call: Call, read: Collection): Promise<Collection> {
   const decide = (collection: Collection): Layouts => {
     if (collection.createdAt !== read.createdAt) throw notFound('collection', read.key);
     if (collection.layoutChange?.step === read.layoutChange?.step) return nextLayouts(collection);
     throw new LayoutChanged(collection);
   };
-  return changeLayouts(database, read.key, decide, call);
+  return changeLayouts(call, read.key, decide);
 }
 
 /** The key of the job that changes the layout of a collection. */

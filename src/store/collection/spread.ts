@@ -3,7 +3,7 @@ import { isGeohash } from '../../geo/geohash.js';
 import type { Collection, SpreadPrefix } from '../../model/collection.js';
 import { LAYOUT_LIMITS } from '../../model/limits.js';
 import { spreadOf } from '../../model/spread.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import { changeCollection, requireGeoIndex } from './change-collection.js';
 
 /** Each is found by comparing it with all, and stored in the collection's item. */
@@ -18,13 +18,12 @@ function shardsOf({ writeShards }: Collection): number | undefined {
 
 /** Replaces the spread prefixes of a collection. */
 async function changeSpread(
-  database: Database,
+  call: Call,
   key: string,
   decide: (collection: Collection, spread: readonly SpreadPrefix[]) => readonly SpreadPrefix[],
-  call: Call,
 ): Promise<Collection> {
   const spread = (now: Collection) => ({ spread: decide(now, now.spread ?? []) });
-  return (await changeCollection(database, key, spread, call)).collection;
+  return (await changeCollection(call, key, spread)).collection;
 }
 
 /**
@@ -32,7 +31,7 @@ async function changeSpread(
  * Readers then read all of them, and `completeSpread` lets writers use them. Throws NOT_FOUND, BAD_USER_INPUT if the
  * prefix has another length than those of the collection, LIMIT_EXCEEDED, or CONFLICT while the layout is being changed.
  */
-export function beginSpread(database: Database, key: string, prefix: string, call: Call): Promise<Collection> {
+export function beginSpread(call: Call, key: string, prefix: string): Promise<Collection> {
   const decide = (collection: Collection, spread: readonly SpreadPrefix[]) => {
     const { geoSlot, prefixLength, layoutChange } = collection;
     requireGeoIndex(collection, 'so it has no prefixes to spread');
@@ -52,19 +51,18 @@ export function beginSpread(database: Database, key: string, prefix: string, cal
     }
     return [...spread, { geoSlot, prefix, shards, phase: 'GATHER' } as const];
   };
-  return changeSpread(database, key, decide, call);
+  return changeSpread(call, key, decide);
 }
 
 /** Lets writers spread some prefixes, of which every reader must know. */
 export function completeSpread(
-  database: Database,
+  call: Call,
   { key, createdAt }: Collection,
   known: (prefix: SpreadPrefix) => boolean,
-  call: Call,
 ): Promise<Collection> {
   const decide = (now: Collection, spread: readonly SpreadPrefix[]) => {
     if (now.createdAt !== createdAt) throw notFound('collection', key);
     return spread.map((each): SpreadPrefix => (known(each) ? { ...each, phase: 'SPREAD' } : each));
   };
-  return changeSpread(database, key, decide, call);
+  return changeSpread(call, key, decide);
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { elapsedSince, momentOf, systemClock } from '../../clock.js';
 import { CellportError, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import { readItem } from '../request/conditional-write.js';
 import { collectionFromItem } from './collection-item.js';
 
@@ -30,33 +30,26 @@ const layoutOf = ({ prefixLength, writeShards, mapProperties, geoSlot, layoutCha
  * for 40 s. Throws NOT_FOUND if the collection was deleted, even if it was created again, and so does the call.
  */
 export function whileCollectionExists<T>(
-  database: Database,
-  collection: Collection,
   call: Call,
+  collection: Collection,
   write: (call: Call) => Promise<T>,
 ): Promise<T> {
-  return whileValid(database, collection, () => undefined, call, write);
+  return whileValid(call, collection, () => undefined, write);
 }
 
 /** The same for writes that depend on the layout. Throws LayoutChanged if it is no longer that of `collection`. */
-export function whileLayoutStays<T>(
-  database: Database,
-  collection: Collection,
-  call: Call,
-  write: (call: Call) => Promise<T>,
-): Promise<T> {
+export function whileLayoutStays<T>(call: Call, collection: Collection, write: (call: Call) => Promise<T>): Promise<T> {
   const check = (found: Collection) => {
     if (!isDeepStrictEqual(layoutOf(found), layoutOf(collection))) throw new LayoutChanged(found);
   };
-  return whileValid(database, collection, check, call, write);
+  return whileValid(call, collection, check, write);
 }
 
 /** Runs writes while the collection exists and `validate`, which may throw, accepts it. */
 async function whileValid<T>(
-  database: Database,
+  call: Call,
   { key, createdAt }: Collection,
   validate: (found: Collection) => void,
-  call: Call,
   write: (call: Call) => Promise<T>,
 ): Promise<T> {
   const stopped = new AbortController();
@@ -65,24 +58,24 @@ async function whileValid<T>(
   const watched = { ...call, signal };
 
   async function check(): Promise<void> {
-    const item = await readItem(database, database.keys.collection(key), watched);
-    const found = item && collectionFromItem(database.keys, item);
+    const item = await readItem(watched, call.db.keys.collection(key));
+    const found = item && collectionFromItem(call.db.keys, item);
     if (found?.createdAt !== createdAt) throw notFound('collection', key);
     validate(found);
   }
 
   async function watch(): Promise<void> {
-    for (let confirmed = momentOf(database.clock); ;) {
+    for (let confirmed = momentOf(call.db.clock); ;) {
       await systemClock.sleep(CHECK_EVERY_MS, stopped.signal);
       if (stopped.signal.aborted) return;
       try {
-        const began = momentOf(database.clock);
+        const began = momentOf(call.db.clock);
         await check();
         confirmed = began;
       } catch (error) {
         const transient =
           error instanceof CellportError && error.code !== 'NOT_FOUND' && !(error instanceof LayoutChanged);
-        if (transient && elapsedSince(confirmed, database.clock) <= TRUSTED_MS) continue;
+        if (transient && elapsedSince(confirmed, call.db.clock) <= TRUSTED_MS) continue;
         return changed.abort(error);
       }
     }

@@ -4,7 +4,7 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { badInput } from '../../errors.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import { isFailure } from '../request/failures.js';
 import { send } from '../request/send.js';
 
@@ -40,27 +40,21 @@ export function checkKeyGiven({ idStrategy }: Collection, key: unknown): void {
  * one atomic write, so that no two callers ever get the same; unused numbers are never issued again.
  */
 export async function takeKeys(
-  database: Database,
+  call: Call,
   collection: Collection,
   count: number,
-  call: Call,
   counted: Counted = 'marker',
 ): Promise<readonly string[]> {
   if (collection.idStrategy === 'UUID') return Array.from({ length: count }, newUuid);
   if (count === 0) return [];
-  const { Attributes } = await send(
-    database,
-    'update',
-    {
-      TableName: database.tables.entities,
-      Key: { ...counterKey(database.keys, collection, counted) },
-      UpdateExpression: 'ADD #n :count',
-      ExpressionAttributeNames: { '#n': 'n' },
-      ExpressionAttributeValues: { ':count': count },
-      ReturnValues: 'UPDATED_NEW',
-    },
-    call,
-  );
+  const { Attributes } = await send(call, 'update', {
+    TableName: call.db.tables.entities,
+    Key: { ...counterKey(call.db.keys, collection, counted) },
+    UpdateExpression: 'ADD #n :count',
+    ExpressionAttributeNames: { '#n': 'n' },
+    ExpressionAttributeValues: { ':count': count },
+    ReturnValues: 'UPDATED_NEW',
+  });
   const last = Number(Attributes?.['n']);
   return Array.from({ length: count }, (_, index) => String(last - count + 1 + index));
 }
@@ -82,26 +76,20 @@ export function checkImportedKey({ idStrategy }: Collection, key: string): void 
 
 /** Raises the counter of a SEQUENCE to a number if it is lower. */
 export async function countFrom(
-  database: Database,
+  call: Call,
   collection: Collection,
   number: number,
-  call: Call,
   counted: Counted = 'marker',
 ): Promise<void> {
   try {
-    await send(
-      database,
-      'update',
-      {
-        TableName: database.tables.entities,
-        Key: { ...counterKey(database.keys, collection, counted) },
-        UpdateExpression: 'SET #n = :number',
-        ConditionExpression: 'attribute_not_exists(#n) OR #n < :number',
-        ExpressionAttributeNames: { '#n': 'n' },
-        ExpressionAttributeValues: { ':number': number },
-      },
-      call,
-    );
+    await send(call, 'update', {
+      TableName: call.db.tables.entities,
+      Key: { ...counterKey(call.db.keys, collection, counted) },
+      UpdateExpression: 'SET #n = :number',
+      ConditionExpression: 'attribute_not_exists(#n) OR #n < :number',
+      ExpressionAttributeNames: { '#n': 'n' },
+      ExpressionAttributeValues: { ':number': number },
+    });
   } catch (error) {
     if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
   }

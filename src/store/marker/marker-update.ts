@@ -141,28 +141,26 @@ export function requireMarker(database: Database, { collection, key }: MarkerRef
  * `Grant.admit` throws.
  */
 export async function updateMarker(
-  database: Database,
+  call: Call,
   reference: MarkerReference,
   update: MarkerUpdate,
   { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
-  call: Call,
 ): Promise<MarkerWrite> {
   const { collection, key } = reference;
-  const { keys } = database;
+  const { keys } = call.db;
   const change = await changeItem(
-    database,
-    () => readItem(database, keys.marker(keys.scope(collection), key), call),
+    call,
+    () => readItem(call, keys.marker(keys.scope(collection), key)),
     async (current) => {
-      const { item } = requireMarker(database, reference, current);
+      const { item } = requireMarker(call.db, reference, current);
       checkVersion(describeMarker(reference), item, expectedVersion);
-      const next = updatedMarkerItem(database, collection, item, update, now);
+      const next = updatedMarkerItem(call.db, collection, item, update, now);
       // Nor may it leave what the principal may change.
-      const { item: updated } = requireMarker(database, reference, next);
+      const { item: updated } = requireMarker(call.db, reference, next);
       checkMarkerBytes(collection, updated, item);
       await collection.grant?.admit?.(() => [{ before: item, after: updated }]);
       return { found: item, next: updated };
     },
-    call,
   );
-  return { ...change, marker: requireMarker(database, reference, change.after).marker };
+  return { ...change, marker: requireMarker(call.db, reference, change.after).marker };
 }

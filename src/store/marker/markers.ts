@@ -56,15 +56,10 @@ function draftItem(database: Database, collection: Collection, input: SentMarker
 }
 
 /** Assigns the next keys of the collection to drafts, if it generates keys. */
-async function withKeys(
-  database: Database,
-  collection: Collection,
-  drafts: readonly Item[],
-  call: Call,
-): Promise<readonly Item[]> {
+async function withKeys(call: Call, collection: Collection, drafts: readonly Item[]): Promise<readonly Item[]> {
   if (collection.idStrategy === 'GIVEN') return drafts;
-  const own = await takeKeys(database, collection, drafts.length, call);
-  return drafts.map((item, index) => rekeyedMarkerItem(database, collection, item, own[index] ?? ''));
+  const own = await takeKeys(call, collection, drafts.length);
+  return drafts.map((item, index) => rekeyedMarkerItem(call.db, collection, item, own[index] ?? ''));
 }
 
 /**
@@ -73,18 +68,17 @@ async function withKeys(
  * CONFLICT if its key is taken.
  */
 export async function createMarker(
-  database: Database,
+  call: Call,
   collection: Collection,
   input: MarkerInput,
   now: string,
-  call: Call,
 ): Promise<MarkerWrite> {
-  const draft = draftItem(database, collection, input, now);
+  const draft = draftItem(call.db, collection, input, now);
   checkMarkerBytes(collection, draft);
   await collection.grant?.admit?.(() => [{ before: undefined, after: draft }]);
-  const [item = draft] = await withKeys(database, collection, [draft], call);
-  if (!(await putIfAbsent(database, database.tables.entities, item, call))) throw conflict(database, collection, item);
-  return created(database, collection, item);
+  const [item = draft] = await withKeys(call, collection, [draft]);
+  if (!(await putIfAbsent(call, call.db.tables.entities, item))) throw conflict(call.db, collection, item);
+  return created(call.db, collection, item);
 }
 
 export interface MarkerFailure {
@@ -170,33 +164,32 @@ export function independentWrites(call: Call): <T>(write: () => Promise<T>) => P
  * once with the same code. Throws BAD_USER_INPUT for more than 500, and what `Grant.admit` throws, before anything is written.
  */
 export async function createMarkers(
-  database: Database,
+  call: Call,
   collection: Collection,
   inputs: readonly SentMarker[],
   now: string,
-  call: Call,
 ): Promise<CreatedMarkers> {
   if (inputs.length > MAX_MARKERS_A_CALL) {
     throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers per call`);
   }
-  const drafts = draftItems(database, collection, inputs, now, (item) => checkMarkerBytes(collection, item));
+  const drafts = draftItems(call.db, collection, inputs, now, (item) => checkMarkerBytes(collection, item));
   await collection.grant?.admit?.(() => drafts.filter(isItem).map((after) => ({ before: undefined, after })));
-  const keyed = (await withKeys(database, collection, drafts.filter(isItem), call)).values();
+  const keyed = (await withKeys(call, collection, drafts.filter(isItem))).values();
   const items = drafts.map((draft) => (isItem(draft) ? (keyed.next().value ?? draft) : draft));
   const attempt = independentWrites(call);
-  const table = database.tables.entities;
+  const table = call.db.tables.entities;
   const there = new Set<Item>();
-  if (database.waitsForDisk) {
+  if (call.db.waitsForDisk) {
     for (const piece of transactionPieces(items.filter(isItem))) {
-      const put = await attempt(() => putTogetherIfAbsent(database, table, piece, call));
+      const put = await attempt(() => putTogetherIfAbsent(call, table, piece));
       if (put === true) for (const item of piece) there.add(item);
     }
   }
   const results = await mapConcurrently(items, PUTS_AT_A_TIME, async (item): Promise<MarkerWrite | CellportError> => {
     if (!isItem(item)) return item;
-    const put = there.has(item) || (await attempt(() => putIfAbsent(database, table, item, call)));
+    const put = there.has(item) || (await attempt(() => putIfAbsent(call, table, item)));
     if (put instanceof CellportError) return put;
-    return put ? created(database, collection, item) : conflict(database, collection, item);
+    return put ? created(call.db, collection, item) : conflict(call.db, collection, item);
   });
   return {
     written: results.filter((result): result is MarkerWrite => !(result instanceof CellportError)),
@@ -212,17 +205,15 @@ export interface MarkerReference {
 
 /** Reads markers by key, in the order of the references; null for missing ones. */
 export async function getMarkers(
-  database: Database,
-  references: readonly MarkerReference[],
   call: Call,
+  references: readonly MarkerReference[],
   options: BatchGetOptions = {},
 ): Promise<(Marker | null)[]> {
-  const { keys, tables } = database;
+  const { keys, tables } = call.db;
   const items = await batchGet(
-    database,
+    call,
     tables.entities,
     references.map(({ collection, key }) => keys.marker(keys.scope(collection), key)),
-    call,
     options,
   );
   return references.map(({ collection }, index) => {
@@ -235,6 +226,6 @@ export async function getMarkers(
  * Puts items made by `newMarkerItem`, replacing items with the same keys, so that an import can be repeated. See
  * `bulkWriter` for retries.
  */
-export function putMarkersInBulk(database: Database, items: readonly Item[], call: Call): Promise<void> {
-  return putInBulk(database, database.tables.entities, items, call);
+export function putMarkersInBulk(call: Call, items: readonly Item[]): Promise<void> {
+  return putInBulk(call, call.db.tables.entities, items);
 }

@@ -3,9 +3,8 @@ import type { SortRange } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { MapMarker } from '../../model/marker.js';
 import type { Place } from '../../model/place.js';
-import type { Call, Database, Item } from '../database.js';
-import { rangeRequest } from '../request/ranges.js';
-import { send } from '../request/send.js';
+import type { Call, Item } from '../database.js';
+import { queryResponse } from '../table/query-responses.js';
 import { mapMarkerFromIndex } from './marker-item.js';
 
 /** A range of one partition of the index of places. */
@@ -36,20 +35,18 @@ export interface PlaceMarkers {
 
 /** Markers by place, from one Query. */
 export async function queryPlaceMarkers(
-  database: Database,
+  call: Call,
   collection: Collection,
   { pk, range, after, limit }: PlaceQuery,
-  call: Call,
 ): Promise<PlaceMarkers> {
-  const { keys } = database;
+  const { keys } = call.db;
   const { pk: partition, sk: sort } = INDEXES.place;
   const keyOf = (sortKey: string): Item => {
     const { key = '' } = keys.parsePlaceSort(sortKey) ?? {};
     return { ...keys.marker(keys.scope(collection), key), [partition]: pk, [sort]: sortKey };
   };
   const start = after === undefined ? undefined : keyOf(after);
-  const request = rangeRequest(database, { index: 'place', pk, ...range, limit }, start);
-  const { Items = [], LastEvaluatedKey } = await send(database, 'query', request, call);
+  const { Items = [], LastEvaluatedKey } = await queryResponse(call, { index: 'place', pk, ...range, limit }, start);
   const markers = Items.flatMap((item): MarkerAtPlace[] => {
     const sortKey = String(item[sort]);
     const marker = mapMarkerFromIndex(keys, item, collection.key);

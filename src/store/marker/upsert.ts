@@ -43,12 +43,11 @@ const ROUNDS = 10;
  * missing ones are written together where that is possible.)
  */
 export async function upsertItems(
-  database: Database,
-  items: readonly Item[],
   call: Call,
+  items: readonly Item[],
   { alone = false, patient = true, admit, check }: UpsertOptions = {},
 ): Promise<Upserted[]> {
-  const table = database.tables.entities;
+  const table = call.db.tables.entities;
   const attempt = <T>(work: () => Promise<T>) => (patient ? retryInBackground(work, call.signal) : work());
   const done: Upserted[] = [];
   const create = (index: number, item: Item) => (done[index] = { outcome: 'created', before: undefined, after: item });
@@ -56,9 +55,9 @@ export async function upsertItems(
   async function createTogether(missing: readonly { readonly item: Item; readonly index: number }[]): Promise<void> {
     const indexes = new Map(missing.map(({ item, index }) => [item, index]));
     const all = [...indexes.keys()];
-    if (alone) await putMarkersInBulk(database, all, call);
-    for (const piece of alone ? [all] : database.waitsForDisk ? transactionPieces(all) : []) {
-      if (!alone && !(await attempt(() => putTogetherIfAbsent(database, table, piece, call)))) continue;
+    if (alone) await putMarkersInBulk(call, all);
+    for (const piece of alone ? [all] : call.db.waitsForDisk ? transactionPieces(all) : []) {
+      if (!alone && !(await attempt(() => putTogetherIfAbsent(call, table, piece)))) continue;
       for (const item of piece) create(indexes.get(item) ?? 0, item);
     }
   }
@@ -66,12 +65,12 @@ export async function upsertItems(
   async function settle(item: Item, index: number, before: Item | undefined): Promise<void> {
     if (done[index] !== undefined) return;
     if (before === undefined) {
-      if (await attempt(() => putIfAbsent(database, table, item, call))) create(index, item);
+      if (await attempt(() => putIfAbsent(call, table, item))) create(index, item);
       return;
     }
     const next = replacedMarkerItem(before, item);
     if (next === undefined) done[index] = { outcome: 'unchanged', before, after: before };
-    else if ('done' in (await attempt(() => changeOnce(database, before, next, call)))) {
+    else if ('done' in (await attempt(() => changeOnce(call, before, next)))) {
       done[index] = { outcome: 'updated', before, after: next };
     }
   }
@@ -84,7 +83,7 @@ export async function upsertItems(
         'too many concurrent updates of the imported markers; run the import again later',
       );
     const keys = pending.map(({ item }) => ({ pk: String(item['pk']), sk: String(item['sk']) }));
-    const found = await attempt(() => batchGet(database, table, keys, call, { consistent: true }));
+    const found = await attempt(() => batchGet(call, table, keys, { consistent: true }));
     const missing = pending.filter((_, at) => found[at] === undefined);
     await admit?.(() =>
       pending.map(({ item }, at) => {
@@ -128,11 +127,10 @@ export interface UpsertedMarkers {
  * its keys, and what `Grant.admit` throws, before anything is written.
  */
 export async function upsertMarkers(
-  database: Database,
+  call: Call,
   collection: Collection,
   inputs: readonly SentMarker[],
   now: string,
-  call: Call,
 ): Promise<UpsertedMarkers> {
   if (inputs.length > MAX_MARKERS_A_CALL) {
     throw badInput('markers', `${inputs.length} markers`, `at most ${MAX_MARKERS_A_CALL} markers per call`);
@@ -140,14 +138,14 @@ export async function upsertMarkers(
   if (collection.idStrategy !== 'GIVEN') {
     throw badInput('collection', collection.key, 'a collection whose idStrategy is GIVEN: this one generates its keys');
   }
-  const drafts = draftItems(database, collection, inputs, now);
+  const drafts = draftItems(call.db, collection, inputs, now);
   const items = drafts.filter(isItem);
   const check = (item: Item, before: Item | undefined) => {
-    if (before) checkReplaced(database, collection, before);
+    if (before) checkReplaced(call.db, collection, before);
     checkMarkerBytes(collection, item, before);
   };
   const options = { patient: false, admit: collection.grant?.admit, check: collection.grant && check };
-  const upsert = (some: readonly Item[]) => upsertItems(database, some, call, options);
+  const upsert = (some: readonly Item[]) => upsertItems(call, some, options);
   let results: readonly (Upserted | CellportError)[];
   try {
     results = await upsert(items);

@@ -3,11 +3,11 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { afterPartition, type DirectoryPart } from '../../pages/directory.js';
 import type { OrderedMarker } from '../../pages/ordered-marker.js';
 import { inSpan } from '../../tracing.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batches.js';
-import { rangeRequest, type RangeOptions } from '../request/ranges.js';
+import type { RangeOptions } from '../request/ranges.js';
 import { send } from '../request/send.js';
-import { queryAll } from '../table/query-responses.js';
+import { queryAll, queryResponse } from '../table/query-responses.js';
 import { columnsOfPage, entriesOfColumns, type PageColumns } from './page-data.js';
 
 /** The pages of a collection that belong together: a recount rewrites all of them as another generation. */
@@ -28,7 +28,6 @@ export interface PageSpan {
   readonly end: string | undefined;
 }
 
-/** A stored page. */
 export interface StoredPage extends PageSpan {
   /** The last round of stream changes applied to it. */
   readonly round: number;
@@ -113,42 +112,39 @@ export function pageOfItem(item: Item, collection: string): StoredPage {
 
 /** The page for a position, strongly consistent; undefined if its partition has no pages. */
 export async function findPage(
-  database: Database,
+  call: Call,
   { scope, generation }: PageSet,
   position: string,
-  call: Call,
 ): Promise<RawPage | undefined> {
-  const { pk, sk: from } = database.keys.page(scope, generation, position.charAt(0));
+  const { pk, sk: from } = call.db.keys.page(scope, generation, position.charAt(0));
   const range = { index: 'derived', pk, from, to: position, descending: true, limit: 1, consistent: true } as const;
-  const { Items: [item] = [] } = await send(database, 'query', rangeRequest(database, range), call);
+  const { Items: [item] = [] } = await queryResponse(call, range);
   return item && rawPageOf(item);
 }
 
 /** Some pages of a partition in order, starting with this begin, strongly consistent. */
 export async function pagesFrom(
-  database: Database,
+  call: Call,
   { scope, generation }: PageSet,
   begin: string,
   limit: number,
-  call: Call,
 ): Promise<RawPage[]> {
-  const { pk } = database.keys.page(scope, generation, begin);
+  const { pk } = call.db.keys.page(scope, generation, begin);
   const to = afterPartition(begin);
-  const request = rangeRequest(database, { index: 'derived', pk, from: begin, to, limit, consistent: true });
-  const { Items = [] } = await send(database, 'query', request, call);
+  const range = { index: 'derived', pk, from: begin, to, limit, consistent: true } as const;
+  const { Items = [] } = await queryResponse(call, range);
   return Items.map(rawPageOf).filter((page) => page !== undefined);
 }
 
 /** Pages by begin, in that order; undefined for those that do not exist. */
 export async function getPages(
-  database: Database,
+  call: Call,
   { scope, collection, generation }: PagesOf,
   begins: readonly string[],
-  call: Call,
   options: BatchGetOptions = {},
 ): Promise<(StoredPage | undefined)[]> {
-  const keys = begins.map((begin) => database.keys.page(scope, generation, begin));
-  const items = await batchGet(database, database.tables.derived, keys, call, options);
+  const keys = begins.map((begin) => call.db.keys.page(scope, generation, begin));
+  const items = await batchGet(call, call.db.tables.derived, keys, options);
   return inSpan(call.traced, 'cellport.decode', { 'cellport.pages': items.length }, () =>
     items.map((item) => item && pageOfItem(item, collection)),
   );
@@ -156,14 +152,13 @@ export async function getPages(
 
 /** The pages of one partition whose begins are between two positions, both included. */
 export async function queryPages(
-  database: Database,
+  call: Call,
   { scope, collection, generation }: PagesOf,
   { from, to, consistent = false }: { readonly from: string; readonly to: string; readonly consistent?: boolean },
-  call: Call,
 ): Promise<StoredPage[]> {
-  const { pk } = database.keys.page(scope, generation, from);
-  const request = rangeRequest(database, { index: 'derived', pk, from, to, consistent });
-  return (await queryAll(database, request, call)).map((item) => pageOfItem(item, collection));
+  const { pk } = call.db.keys.page(scope, generation, from);
+  const items = await queryAll(call, { index: 'derived', pk, from, to, consistent });
+  return items.map((item) => pageOfItem(item, collection));
 }
 
 /** Maximum number of pages in one item: about 3 KB. */
@@ -197,40 +192,28 @@ export interface DirectoryParts {
 
 /** The first parts of a directory that begin from one position to another, both included, by one Query. */
 export async function readDirectory(
-  database: Database,
+  call: Call,
   { scope, generation }: PageSet,
   range: RangeOptions & { readonly from: string; readonly to: string },
-  call: Call,
 ): Promise<DirectoryParts> {
-  const { pk } = database.keys.pageDirectory(scope, generation, range.from);
-  const { Items = [], LastEvaluatedKey } = await send(
-    database,
-    'query',
-    rangeRequest(database, { index: 'derived', pk, ...range }),
-    call,
-  );
+  const { pk } = call.db.keys.pageDirectory(scope, generation, range.from);
+  const { Items = [], LastEvaluatedKey } = await queryResponse(call, { index: 'derived', pk, ...range });
   return { parts: Items.flatMap(partOf), isWhole: LastEvaluatedKey === undefined };
 }
 
 /** The part of a directory that a position belongs to; undefined if none of its partition begins before. */
 export async function findDirectoryPart(
-  database: Database,
+  call: Call,
   of: PageSet,
   position: string,
   consistent: boolean,
-  call: Call,
 ): Promise<DirectoryPart | undefined> {
   const range = { from: position.charAt(0), to: position, limit: 1, descending: true, consistent };
-  return (await readDirectory(database, of, range, call)).parts[0];
+  return (await readDirectory(call, of, range)).parts[0];
 }
 
 /** Replaces a part unconditionally, because a directory is only a hint. */
-export async function putDirectoryPart(
-  database: Database,
-  { scope, generation }: PageSet,
-  part: DirectoryPart,
-  call: Call,
-): Promise<void> {
-  const Item = { ...database.keys.pageDirectory(scope, generation, part.begin), e: part.end, d: dataOf(part) };
-  await send(database, 'put', { TableName: database.tables.derived, Item }, call);
+export async function putDirectoryPart(call: Call, { scope, generation }: PageSet, part: DirectoryPart): Promise<void> {
+  const Item = { ...call.db.keys.pageDirectory(scope, generation, part.begin), e: part.end, d: dataOf(part) };
+  await send(call, 'put', { TableName: call.db.tables.derived, Item });
 }

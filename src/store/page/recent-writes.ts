@@ -3,10 +3,9 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { CellSums } from '../../geo/cell-sums.js';
 import type { RecentSums } from '../../pages/recent-cells.js';
 import type { RecentPart, RecentWrite } from '../../pages/recent-writes.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { bulkWriter } from '../request/batches.js';
 import { chunks, mapConcurrently } from '../request/pacing.js';
-import { rangeRequest } from '../request/ranges.js';
 import { queryAll } from '../table/query-responses.js';
 import { decodePage, encodePage } from './page-data.js';
 import { UnknownPageFormat } from './pages.js';
@@ -83,20 +82,19 @@ function partOf({ b, d, g, l, c }: Item, collection: string): RecentPart {
 
 /** Publishes writes, each marker once, and sums. They never change, and DynamoDB removes them later. */
 export async function putRecentWrites(
-  database: Database,
+  call: Call,
   { scope, version, attempt }: Published,
   { batch, writes, sums }: RecentPart,
-  call: Call,
 ): Promise<void> {
-  const { keys, tables, clock } = database;
+  const { keys, tables, clock } = call.db;
   const ttl = Math.ceil(clock.wall() / 1_000) + REMEMBERED_SECONDS;
-  const write = bulkWriter(database, tables.derived, call);
+  const write = bulkWriter(call, tables.derived);
   const parts = chunks(writes, WRITES_IN_AN_ITEM);
   const all = sums.flatMap(sumsIn);
   const size = Math.ceil(all.length / parts.length);
   await mapConcurrently(parts, ITEMS_AT_A_TIME, async (some, part) => {
     // Packing one takes some milliseconds, in which nothing else is done.
-    await database.scheduler.takeTurn(call.signal);
+    await call.db.scheduler.takeTurn(call.signal);
     const item = itemOf(batch, some, all.slice(part * size, (part + 1) * size));
     await write([{ ...keys.recentWrites(scope, version, `${attempt}.${part}`), ttl, a: attempt, ...item }]);
   });
@@ -104,25 +102,24 @@ export async function putRecentWrites(
 
 /** What was published from one version to another, both included, in order. Throws UnknownPageFormat. */
 export async function readRecentWrites(
-  database: Database,
+  call: Call,
   { scope, collection }: { readonly scope: string; readonly collection: string },
   from: number,
   to: number,
-  call: Call,
 ): Promise<PublishedPart[]> {
   // A lagging read might lack some of them, and nothing would tell.
-  const range = { index: 'derived', ...database.keys.recentWritesRange(scope, from, to), consistent: true } as const;
-  const items = await queryAll(database, rangeRequest(database, range), call);
+  const range = { index: 'derived', ...call.db.keys.recentWritesRange(scope, from, to), consistent: true } as const;
+  const items = await queryAll(call, range);
   const published = items.map((item) => {
     const key = { pk: String(item['pk']), sk: String(item['sk']) };
-    return { item, version: database.keys.parseRecentWrites(key)?.version ?? 0, attempt: Number(item['a'] ?? 0) };
+    return { item, version: call.db.keys.parseRecentWrites(key)?.version ?? 0, attempt: Number(item['a'] ?? 0) };
   });
   const last = new Map<number, number>();
   for (const { version, attempt } of published) last.set(version, Math.max(attempt, last.get(version) ?? 0));
   const parts: PublishedPart[] = [];
   for (const { item, version, attempt } of published) {
     if (attempt !== last.get(version)) continue;
-    await database.scheduler.takeTurn(call.signal);
+    await call.db.scheduler.takeTurn(call.signal);
     parts.push({ ...partOf(item, collection), version });
   }
   return parts;

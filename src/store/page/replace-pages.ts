@@ -46,12 +46,11 @@ function transactItems({ keys, tables }: Database, generation: string, replaceme
 
 /** Replaces pages that remain one page each, with statements: a tenth of the time of as many requests. */
 async function replaceEach(
-  database: Database,
+  call: Call,
   generation: string,
   replacements: readonly PageReplacement[],
-  call: Call,
 ): Promise<boolean[]> {
-  const { keys, tables } = database;
+  const { keys, tables } = call.db;
   const Statements = replacements.flatMap((replacement) =>
     replacement.pages.map((page) =>
       replaceStatement(
@@ -62,7 +61,7 @@ async function replaceEach(
       ),
     ),
   );
-  const { Responses = [] } = await send(database, 'batchExecute', { Statements }, call);
+  const { Responses = [] } = await send(call, 'batchExecute', { Statements });
   return replacements.map((_, index) => {
     const answer = Responses[index];
     const code = answer?.Error?.Code;
@@ -79,15 +78,14 @@ async function replaceEach(
  * in different ways.
  */
 export async function replacePages(
-  database: Database,
+  call: Call,
   generation: string,
   replacements: readonly PageReplacement[],
-  call: Call,
 ): Promise<boolean[]> {
-  const itemsOf = (replacement: PageReplacement) => transactItems(database, generation, replacement);
-  if (database.waitsForDisk) {
+  const itemsOf = (replacement: PageReplacement) => transactItems(call.db, generation, replacement);
+  if (call.db.waitsForDisk) {
     const all = replacements.flatMap(itemsOf);
-    if (all.length <= REQUEST_LIMITS.transactWrite && (await transactOnce(database, all, call)))
+    if (all.length <= REQUEST_LIMITS.transactWrite && (await transactOnce(call, all)))
       return replacements.map(() => true);
   }
   const done = new Map<PageReplacement, boolean>();
@@ -95,11 +93,11 @@ export async function replacePages(
   const splits = replacements.filter(({ pages }) => pages.length !== 1);
   await Promise.all([
     ...chunks(single, REQUEST_LIMITS.batchExecute).map(async (batch) => {
-      const outcomes = await replaceEach(database, generation, batch, call);
+      const outcomes = await replaceEach(call, generation, batch);
       batch.forEach((replacement, index) => done.set(replacement, outcomes[index] === true));
     }),
-    mapConcurrently(splits, database.waitsForDisk ? 1 : SPLITS_AT_A_TIME, async (replacement) => {
-      done.set(replacement, await transactOnce(database, itemsOf(replacement), call));
+    mapConcurrently(splits, call.db.waitsForDisk ? 1 : SPLITS_AT_A_TIME, async (replacement) => {
+      done.set(replacement, await transactOnce(call, itemsOf(replacement)));
     }),
   ]);
   return replacements.map((replacement) => done.get(replacement) === true);

@@ -1,7 +1,7 @@
 import { CellportError } from '../../errors.js';
 import { compareBytes } from '../../keys/byte-order.js';
 import type { MapMarker } from '../../model/marker.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import { retryInBackground } from '../request/pacing.js';
 import { decodePage } from './page-data.js';
 import { pagesFrom, UnknownPageFormat, type PageSet } from './pages.js';
@@ -24,9 +24,8 @@ export interface WalkedPages {
  * is yielded once. Throws UNAVAILABLE if there are no pages, and CONFLICT if they are replaced again and again.
  */
 export async function* walkPages(
-  database: Database,
-  { scope, generation, partitions }: WalkedPages,
   call: Call,
+  { scope, generation, partitions }: WalkedPages,
 ): AsyncGenerator<{ readonly markers: readonly MapMarker[]; readonly part: number }> {
   const patiently = <T>(work: () => Promise<T>) => retryInBackground(work, call.signal);
   const inUse = async (): Promise<string> => {
@@ -42,7 +41,7 @@ export async function* walkPages(
     for (let next: string | undefined = partition; next !== undefined;) {
       const from: string = next;
       const of: PageSet = { scope, generation: now };
-      const pages = await patiently(() => pagesFrom(database, of, from, PAGES_A_RESPONSE, call));
+      const pages = await patiently(() => pagesFrom(call, of, from, PAGES_A_RESPONSE));
       // Pages are deleted once others have replaced them: these are all there were only if they are still in use.
       now = await inUse();
       if (now !== of.generation) {

@@ -5,12 +5,11 @@ import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Key } from '../../keys/document-id.js';
 import type { Collection } from '../../model/collection.js';
 import { DayFold, formatDay } from '../../model/reading-summary.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { getMarkers } from '../marker/markers.js';
 import { batchGet, deleteInBulk, putInBulk, type BulkOptions } from '../request/batches.js';
 import { isFailure } from '../request/failures.js';
 import { itemBytes, MAX_ITEM_BYTES } from '../request/item-size.js';
-import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { queryResponses } from '../table/query-responses.js';
 import { readingFromItem } from './reading-item.js';
@@ -38,7 +37,6 @@ export interface OpeningOptions extends BulkOptions {
   readonly awaits?: number | undefined;
 }
 
-/** A day as it is stored. */
 export interface StoredDay extends OpenDay {
   /** Undefined while it is open. */
   readonly kept: KeptDay | undefined;
@@ -58,32 +56,25 @@ const token = () => randomUUID().slice(0, 8);
  * repeated.
  */
 export async function openDays(
-  database: Database,
+  call: Call,
   days: readonly MarkerDay[],
   epoch: number,
-  call: Call,
   options: OpeningOptions = {},
 ): Promise<void> {
   const { awaits } = options;
-  const { keys, tables } = database;
+  const { keys, tables } = call.db;
   const open = days.map((day) => ({ ...keys.daySummary(day), open: true, v: token(), e: epoch, awaits }));
-  await putInBulk(database, tables.derived, open, call, options);
+  await putInBulk(call, tables.derived, open, options);
   const due = days.map((day) => ({ ...keys.dueDay(day), t: token() }));
-  await putInBulk(database, tables.derived, due, call, options);
+  await putInBulk(call, tables.derived, due, options);
 }
 
 /** The days of a collection, up to one, that must be summarized. */
-export async function* listDueDays(
-  database: Database,
-  scope: string,
-  upTo: string,
-  call: Call,
-): AsyncGenerator<readonly DueDay[]> {
-  for (const range of database.keys.dueDayRanges(scope, upTo)) {
-    const request = rangeRequest(database, { index: 'derived', ...range });
-    for await (const items of queryResponses(database, request, call)) {
+export async function* listDueDays(call: Call, scope: string, upTo: string): AsyncGenerator<readonly DueDay[]> {
+  for (const range of call.db.keys.dueDayRanges(scope, upTo)) {
+    for await (const items of queryResponses(call, { index: 'derived', ...range })) {
       yield items.flatMap(({ pk, sk, t }) => {
-        const day = database.keys.parseDueDay({ pk: String(pk), sk: String(sk) });
+        const day = call.db.keys.parseDueDay({ pk: String(pk), sk: String(sk) });
         return day ? [{ ...day, token: String(t) }] : [];
       });
     }
@@ -99,14 +90,10 @@ export function keptIn({ d, of }: Item): KeptDay | undefined {
 export const storedText = (text: string): Uint8Array => deflateRawSync(text);
 
 /** Days as they are stored, strongly consistent, in order; undefined for those that are not. */
-export async function readDays(
-  database: Database,
-  days: readonly MarkerDay[],
-  call: Call,
-): Promise<readonly (StoredDay | undefined)[]> {
-  const { keys, tables } = database;
+export async function readDays(call: Call, days: readonly MarkerDay[]): Promise<readonly (StoredDay | undefined)[]> {
+  const { keys, tables } = call.db;
   const names = days.map((day) => keys.daySummary(day));
-  const items = await batchGet(database, tables.derived, names, call, { consistent: true });
+  const items = await batchGet(call, tables.derived, names, { consistent: true });
   return items.map((item) => {
     if (item === undefined) return undefined;
     const awaits = typeof item['awaits'] === 'number' ? item['awaits'] : undefined;
@@ -131,44 +118,36 @@ const unchanged = ({ version, epoch }: OpenDay) => ({
 });
 
 /** Takes an open day over from an earlier session; undefined if it has changed. */
-export async function claimDay(
-  database: Database,
-  day: MarkerDay,
-  seen: OpenDay,
-  epoch: number,
-  call: Call,
-): Promise<OpenDay | undefined> {
-  const { keys, tables } = database;
+export async function claimDay(call: Call, day: MarkerDay, seen: OpenDay, epoch: number): Promise<OpenDay | undefined> {
+  const { keys, tables } = call.db;
   const next = { version: token(), epoch };
   const item = { ...keys.daySummary(day), open: true, v: next.version, e: epoch };
   const put = { TableName: tables.derived, Item: item, ...unchanged(seen) };
-  return (await holds(send(database, 'put', put, call))) ? next : undefined;
+  return (await holds(send(call, 'put', put))) ? next : undefined;
 }
 
 /**
  * Computes the summaries of a day from the readings of the marker, strongly consistent; undefined if it has none.
  */
 export async function summarizeDay(
-  database: Database,
+  call: Call,
   collection: Collection,
   { key, day }: MarkerDay,
   now: number,
-  call: Call,
 ): Promise<KeptDay | undefined> {
   const reference = { collection, key };
-  const [marker] = await getMarkers(database, [reference], call, { consistent: true });
+  const [marker] = await getMarkers(call, [reference], { consistent: true });
   // Readings that another program wrote before their marker: its incarnation will be another, and have them computed.
   const incarnation = marker?.incarnation ?? '';
   const fold = new DayFold();
-  const partitions = partitionsDown(database, reference, `${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`, now);
+  const partitions = partitionsDown(call.db, reference, `${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`, now);
   for (const { range } of partitions.toReversed()) {
-    const request = rangeRequest(database, { ...range, consistent: true });
-    for await (const items of queryResponses(database, request, call)) {
+    for await (const items of queryResponses(call, { ...range, consistent: true })) {
       for (const item of items) {
-        const reading = readingFromItem(database.keys, item, incarnation, now);
+        const reading = readingFromItem(call.db.keys, item, incarnation, now);
         if (reading !== undefined) fold.add(reading);
       }
-      await database.scheduler.takeTurn(call.signal);
+      await call.db.scheduler.takeTurn(call.signal);
     }
   }
   const summaries = fold.summaries();
@@ -179,36 +158,30 @@ export async function summarizeDay(
  * Replaces an open day by its summaries, or deletes it if there are none; returns false, having changed nothing, if it has
  * changed since it was read. A day whose summaries are too large for an item stays open.
  */
-export async function closeDay(
-  database: Database,
-  day: MarkerDay,
-  seen: OpenDay,
-  kept: KeptDay | undefined,
-  call: Call,
-): Promise<boolean> {
-  const { keys, tables } = database;
+export async function closeDay(call: Call, day: MarkerDay, seen: OpenDay, kept: KeptDay | undefined): Promise<boolean> {
+  const { keys, tables } = call.db;
   const Key = keys.daySummary(day);
   if (kept === undefined) {
     const deletion = { TableName: tables.derived, Key, ...unchanged(seen) };
-    return holds(send(database, 'delete', deletion, call));
+    return holds(send(call, 'delete', deletion));
   }
   const item: Item = { ...Key, d: storedText(kept.text), of: kept.incarnation, v: token(), e: seen.epoch };
   if (itemBytes(item) > MAX_ITEM_BYTES) return true;
-  return holds(send(database, 'put', { TableName: tables.derived, Item: { ...item }, ...unchanged(seen) }, call));
+  return holds(send(call, 'put', { TableName: tables.derived, Item: { ...item }, ...unchanged(seen) }));
 }
 
 /** Removes a day from the list of those that are due, unless it was listed again. */
-export async function forgetDueDay(database: Database, due: DueDay, call: Call): Promise<void> {
-  const { keys, tables } = database;
+export async function forgetDueDay(call: Call, due: DueDay): Promise<void> {
+  const { keys, tables } = call.db;
   const condition = { ConditionExpression: 't = :t', ExpressionAttributeValues: { ':t': due.token } };
-  await holds(send(database, 'delete', { TableName: tables.derived, Key: keys.dueDay(due), ...condition }, call));
+  await holds(send(call, 'delete', { TableName: tables.derived, Key: keys.dueDay(due), ...condition }));
 }
 
 /** Deletes days, open or not. */
-export function removeDays(database: Database, days: readonly MarkerDay[], call: Call): Promise<void> {
-  const { keys, tables } = database;
+export function removeDays(call: Call, days: readonly MarkerDay[]): Promise<void> {
+  const { keys, tables } = call.db;
   const names = days.map((day) => keys.daySummary(day));
-  return deleteInBulk(database, tables.derived, names, call);
+  return deleteInBulk(call, tables.derived, names);
 }
 
 /**
@@ -216,18 +189,16 @@ export function removeDays(database: Database, days: readonly MarkerDay[], call:
  * when they are closed.
  */
 export async function removeSummaries(
-  database: Database,
+  call: Call,
   collection: Collection,
   key: string,
   incarnation: unknown,
-  call: Call,
 ): Promise<void> {
   if (!collection.readingsSummarized) return;
-  const { keys, tables } = database;
+  const { keys, tables } = call.db;
   const range = keys.daySummaryRange(keys.scope(collection), key, '0', '9:');
-  const request = rangeRequest(database, { index: 'derived', ...range, attributes: ['pk', 'sk', 'of'] });
-  for await (const items of queryResponses(database, request, call)) {
+  for await (const items of queryResponses(call, { index: 'derived', ...range, attributes: ['pk', 'sk', 'of'] })) {
     const own = incarnation === 'all' ? items : items.filter(({ of }) => of === (incarnation ?? ''));
-    await deleteInBulk(database, tables.derived, own as unknown as readonly Key[], call);
+    await deleteInBulk(call, tables.derived, own as unknown as readonly Key[]);
   }
 }

@@ -11,7 +11,7 @@ import {
   periodStart,
   type ReadingSummary,
 } from '../../model/reading-summary.js';
-import type { Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
 import { keptIn } from './kept-days.js';
 import {
@@ -65,7 +65,7 @@ class Collected {
 
 /** Summaries of one marker, from kept days and from readings. */
 class KeptReader {
-  readonly #database: Database;
+  readonly #call: Call;
   readonly #reference: MarkerReference;
   readonly #incarnation: string;
   readonly #wanted: SummariesWanted;
@@ -75,13 +75,13 @@ class KeptReader {
   #run: { readonly from: string; readonly to: string | undefined } | undefined;
 
   constructor(
-    database: Database,
+    call: Call,
     reference: MarkerReference,
     incarnation: string,
     wanted: SummariesWanted,
     options: KeptOptions,
   ) {
-    this.#database = database;
+    this.#call = call;
     this.#reference = reference;
     this.#incarnation = incarnation;
     this.#options = options;
@@ -141,7 +141,7 @@ class KeptReader {
     const end = to !== undefined && (run.to === undefined || to < run.to) ? to : run.to;
     const wanted = { ...this.#wanted, first: this.#found.left, from: begin, to: end };
     try {
-      const read = await readSummaries(this.#database, this.#reference, this.#incarnation, wanted, this.#options);
+      const read = await readSummaries(this.#call, this.#reference, this.#incarnation, wanted, this.#options);
       this.#found.add(read.summaries, read.next);
     } catch (error) {
       // What was read before is returned.
@@ -152,10 +152,10 @@ class KeptReader {
 
   /** Adds the days before the boundary; returns the day after the last one read if the budget was not enough for all. */
   async #addKept(from: string, to: string): Promise<string | undefined> {
-    const { keys } = this.#database;
+    const { keys } = this.#call.db;
     const { collection, key } = this.#reference;
     const range = keys.daySummaryRange(keys.scope(collection), key, from, to);
-    const items = itemsUp(this.#database, { index: 'derived', consistent: true, ...range }, this.#options);
+    const items = itemsUp(this.#call, { index: 'derived', consistent: true, ...range }, this.#options);
     let next = from;
     let step = await items.next();
     for (; step.done !== true && !this.#found.isFull; step = await items.next()) {
@@ -191,11 +191,11 @@ class KeptReader {
  * readings remain. Otherwise like `readSummaries`.
  */
 export function readKeptSummaries(
-  database: Database,
+  call: Call,
   reference: MarkerReference,
   incarnation: string,
   wanted: SummariesWanted,
   options: KeptOptions,
 ): Promise<Summaries> {
-  return new KeptReader(database, reference, incarnation, wanted, options).read();
+  return new KeptReader(call, reference, incarnation, wanted, options).read();
 }

@@ -78,31 +78,30 @@ export interface PutOptions extends BulkOptions {
  * Missing tables of months are created. See `putInBulk` for retries.
  */
 export async function putReadings(
-  database: Database,
+  call: Call,
   collection: Collection,
   items: readonly Item[],
-  call: Call,
   options: PutOptions,
 ): Promise<void> {
   const { now } = options;
   if (collection.readingsTable === 'SHARED') {
-    return putInBulk(database, database.tables.entities, items, call, options);
+    return putInBulk(call, call.db.tables.entities, items, options);
   }
   const months = new Map<string, DatedItem[]>();
-  for (const each of dated(database, items)) {
+  for (const each of dated(call.db, items)) {
     const month = monthOf(each[2]);
     const own = months.get(month);
     if (own === undefined) months.set(month, [each]);
     else own.push(each);
   }
   for (const [month, own] of months) {
-    const table = await tableOf(database, month, now);
+    const table = await tableOf(call.db, month, now);
     const isYoung = table.created > now - FOLLOWED_WITHIN_MS;
     // Before the readings, as this process may stop at any time. The consumer waits until they must have been put.
     const unheard = daysOf(collection, own, now, (instant) => isYoung || isUnfollowed(instant, now));
-    await openDays(database, unheard, NO_SESSION, call, { ...options, awaits: now });
+    await openDays(call, unheard, NO_SESSION, { ...options, awaits: now });
     const readings = own.map(([item]) => item);
-    await putInBulk(database, table.name, readings, call, options);
+    await putInBulk(call, table.name, readings, options);
   }
 }
 
@@ -111,10 +110,9 @@ export async function putReadings(
  * of them. The current day is always computed.
  */
 export async function openPastDays(
-  database: Database,
+  call: Call,
   collection: Collection,
   items: readonly Item[],
-  call: Call,
   options: PutOptions,
 ): Promise<void> {
   const { now } = options;
@@ -122,6 +120,6 @@ export async function openPastDays(
   const today = dayOf(new Date(now).toISOString());
   // Those of old months were opened before, for longer.
   const isHeard = (instant: string) => collection.readingsTable === 'SHARED' || !isUnfollowed(instant, now);
-  const past = daysOf(collection, dated(database, items), now, (at) => dayOf(at) < today && isHeard(at));
-  await openDays(database, past, NO_SESSION, call, options);
+  const past = daysOf(collection, dated(call.db, items), now, (at) => dayOf(at) < today && isHeard(at));
+  await openDays(call, past, NO_SESSION, options);
 }

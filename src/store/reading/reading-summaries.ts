@@ -1,8 +1,8 @@
 import { CellportError, limitExceeded } from '../../errors.js';
 import { periodStart, withNumber, type ReadingSummary, type SummaryPeriod } from '../../model/reading-summary.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import type { MarkerReference } from '../marker/markers.js';
-import { rangeRequest, type StoredRange } from '../request/ranges.js';
+import type { StoredRange } from '../request/ranges.js';
 import { queryResponse } from '../table/query-responses.js';
 import { readingFromItem } from './reading-item.js';
 import { partitionsDown } from './reading-partitions.js';
@@ -34,7 +34,6 @@ export interface SummaryOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly budget: SummaryBudget;
-  readonly call: Call;
 }
 
 /** Few enough to be handled in one turn. */
@@ -55,9 +54,9 @@ export class TooManyReadings extends CellportError {
 
 /** The items of a range in order; returns whether the budget was enough. */
 export async function* itemsUp(
-  database: Database,
+  call: Call,
   range: StoredRange,
-  { budget, call }: SummaryOptions,
+  { budget }: SummaryOptions,
 ): AsyncGenerator<Item, boolean, undefined> {
   for (let after: Item | undefined; ;) {
     const limit = Math.min(ITEMS_OF_A_QUERY, budget.items);
@@ -65,10 +64,9 @@ export async function* itemsUp(
     budget.queries -= 1;
     // Reserved, as other summaries are read meanwhile.
     budget.items -= limit;
-    const request = rangeRequest(database, { ...range, limit }, after);
-    const { Items = [], LastEvaluatedKey } = await queryResponse(database, request, call);
+    const { Items = [], LastEvaluatedKey } = await queryResponse(call, { ...range, limit }, after);
     budget.items += limit - Items.length;
-    await database.scheduler.takeTurn(call.signal);
+    await call.db.scheduler.takeTurn(call.signal);
     yield* Items;
     if (LastEvaluatedKey === undefined) return true;
     after = LastEvaluatedKey;
@@ -81,7 +79,7 @@ export async function* itemsUp(
  * its end. Throws LIMIT_EXCEEDED if the budget does not suffice for a single period.
  */
 export async function readSummaries(
-  database: Database,
+  call: Call,
   reference: MarkerReference,
   incarnation: string,
   { value, period, from, to, first }: SummariesWanted,
@@ -100,16 +98,16 @@ export async function readSummaries(
     if (open !== undefined) summaries.push(open);
     open = undefined;
   }
-  for (const { range, begins } of partitionsDown(database, reference, start, to, options.now).toReversed()) {
+  for (const { range, begins } of partitionsDown(call.db, reference, start, to, options.now).toReversed()) {
     reach(begins);
-    const items = itemsUp(database, range, options);
+    const items = itemsUp(call, range, options);
     let step = await items.next();
     for (; step.done !== true; step = await items.next()) {
       const { pk, sk } = step.value;
-      const instant = database.keys.parseReading({ pk: String(pk), sk: String(sk) })?.instant;
+      const instant = call.db.keys.parseReading({ pk: String(pk), sk: String(sk) })?.instant;
       if (instant !== undefined) reach(instant);
       if (summaries.length >= first) return { summaries, next: reached };
-      const number = readingFromItem(database.keys, step.value, incarnation, options.now)?.values[value];
+      const number = readingFromItem(call.db.keys, step.value, incarnation, options.now)?.values[value];
       if (typeof number === 'number') open = withNumber(open, reached, number);
     }
     if (step.value) continue;

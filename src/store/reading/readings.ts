@@ -8,7 +8,7 @@ import { expiredUpTo, type Reading } from '../../model/reading.js';
 import type { Call, Database, Item } from '../database.js';
 import { markerFromBase } from '../marker/marker-item.js';
 import { getMarkers, type MarkerReference } from '../marker/markers.js';
-import { rangeRequest, type StoredRange } from '../request/ranges.js';
+import type { StoredRange } from '../request/ranges.js';
 import { queryResponse } from '../table/query-responses.js';
 import { openPastDays, putReadings } from './put-readings.js';
 import { newReadingItem, readingFromItem, readValues } from './reading-item.js';
@@ -45,25 +45,24 @@ function readReadings(inputs: readonly ReadingInput[], now: Date): Reading[] {
  * BAD_USER_INPUT or NOT_FOUND before anything is written; THROTTLED or UNAVAILABLE if some may not have been.
  */
 export async function recordReadings(
-  database: Database,
+  call: Call,
   reference: MarkerReference,
   inputs: readonly ReadingInput[],
   now: Date,
-  call: Call,
 ): Promise<number> {
   const { collection, key } = reference;
   const readings = readReadings(inputs, now);
-  const [marker] = await getMarkers(database, [reference], call, { consistent: true });
+  const [marker] = await getMarkers(call, [reference], { consistent: true });
   if (!marker || !isInRows(collection, marker)) throw notFound('marker', markerId(collection.key, key));
   const owner = { collection, key, incarnation: marker.incarnation };
   const items = new Map<string, Item>();
   readings.forEach((reading, index) => {
-    const item = newReadingItem(database, owner, reading, now.getTime(), `readings[${index}].`);
+    const item = newReadingItem(call.db, owner, reading, now.getTime(), `readings[${index}].`);
     if (item !== undefined) items.set(reading.at, item);
   });
   const options = { now: now.getTime(), patient: false };
-  await putReadings(database, collection, [...items.values()], call, options);
-  await openPastDays(database, collection, [...items.values()], call, options);
+  await putReadings(call, collection, [...items.values()], options);
+  await openPastDays(call, collection, [...items.values()], options);
   return items.size;
 }
 
@@ -89,7 +88,6 @@ export interface ReadingsOptions {
   readonly mostPassed: number;
   /** Strongly consistent, at twice the read units. */
   readonly consistent?: boolean | undefined;
-  readonly call: Call;
 }
 
 /**
@@ -100,15 +98,15 @@ const FURTHER_ITEMS = 1_000;
 
 /** The items of a range, last ones first, of which the first call reads `first`. */
 async function* itemsDown(
-  database: Database,
+  call: Call,
   range: StoredRange,
   first: number,
-  { call, mostPassed, consistent }: ReadingsOptions,
+  { mostPassed, consistent }: ReadingsOptions,
 ): AsyncGenerator<Item, void, undefined> {
   let after: Item | undefined;
   for (let read = 0, limit = first; ; limit = Math.min(FURTHER_ITEMS, mostPassed)) {
     const down = { ...range, limit, consistent, descending: true };
-    const response = await queryResponse(database, rangeRequest(database, down, after), call);
+    const response = await queryResponse(call, down, after);
     const items = response.Items ?? [];
     yield* items;
     read += items.length;
@@ -157,22 +155,22 @@ export interface MarkerWithReadings {
  * More calls are needed only if readings have to be skipped. Throws LIMIT_EXCEEDED if too many have to be.
  */
 export async function readMarkerWithReadings(
-  database: Database,
+  call: Call,
   reference: MarkerReference,
   { last, from }: LatestWanted,
   options: ReadingsOptions,
 ): Promise<MarkerWithReadings> {
-  const { keys } = database;
+  const { keys } = call.db;
   const { collection, key } = reference;
   const scope = keys.scope(collection);
   const start = startOf(collection, from, options.now);
   const { pk, from: lower } = keys.readingRange({ scope, key }, start, undefined);
   const range: StoredRange = { index: 'entities', pk, from: lower, to: keys.marker(scope, key).sk };
-  const items = itemsDown(database, range, last + 1, options);
+  const items = itemsDown(call, range, last + 1, options);
   const first = await items.next();
   const marker = first.done === true ? undefined : markerFromBase(keys, first.value, collection.key);
   if (marker === undefined) return { marker: null, readings: [] };
-  return { marker, readings: await firstReadings(database, items, last, marker.incarnation, options.now) };
+  return { marker, readings: await firstReadings(call.db, items, last, marker.incarnation, options.now) };
 }
 
 /**
@@ -180,7 +178,7 @@ export async function readMarkerWithReadings(
  * also cost a Query, but there are only as many as have not expired.
  */
 export async function readReadingsOf(
-  database: Database,
+  call: Call,
   reference: MarkerReference,
   incarnation: string,
   { last, from, to }: ReadingsWanted,
@@ -191,10 +189,10 @@ export async function readReadingsOf(
   // DynamoDB refuses bounds in the wrong order.
   if (start !== undefined && to !== undefined && start > to) return [];
   const found: Reading[] = [];
-  for (const { range } of partitionsDown(database, reference, start, to, now)) {
+  for (const { range } of partitionsDown(call.db, reference, start, to, now)) {
     const left = last - found.length;
-    const items = itemsDown(database, range, left, options);
-    found.push(...(await firstReadings(database, items, left, incarnation, now)));
+    const items = itemsDown(call, range, left, options);
+    found.push(...(await firstReadings(call.db, items, left, incarnation, now)));
     if (found.length >= last) break;
   }
   return found;

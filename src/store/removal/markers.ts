@@ -3,7 +3,7 @@ import { SELF } from '../../keys/declarations.js';
 import { geoIndexOf } from '../../keys/indexes.js';
 import type { Collection } from '../../model/collection.js';
 import { areApart } from '../../model/reading.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { describeMarker, requireMarker } from '../marker/marker-update.js';
 import {
   failuresIn,
@@ -16,22 +16,20 @@ import { removeSummaries } from '../reading/kept-days.js';
 import { deleteReadItems, INCARNATION_ATTRIBUTES } from '../request/batches.js';
 import { changeItem, checkVersion } from '../request/conditional-write.js';
 import { mapConcurrently } from '../request/pacing.js';
-import { rangeRequest, type StoredPartition } from '../request/ranges.js';
-import { send } from '../request/send.js';
-import { queryResponses } from '../table/query-responses.js';
+import type { StoredPartition } from '../request/ranges.js';
+import { queryResponse, queryResponses } from '../table/query-responses.js';
 import { forget, readingPartitions, remember, removeReadingsNow } from './readings.js';
 
 /** Reads a marker's item, if it exists, and whether the marker has readings, in one strongly consistent Query. */
 async function readWithLatestReading(
-  database: Database,
+  call: Call,
   collection: Collection,
   key: string,
-  call: Call,
 ): Promise<{ readonly item: Item | undefined; readonly hasReadings: boolean }> {
-  const { keys } = database;
+  const { keys } = call.db;
   const { pk, sk } = keys.marker(keys.scope(collection), key);
   const range = { index: 'entities', pk, limit: 2, consistent: true, descending: true } as const;
-  const { Items = [] } = await send(database, 'query', rangeRequest(database, range), call);
+  const { Items = [] } = await queryResponse(call, range);
   const item = Items.find((found) => found['sk'] === sk);
   return { item, hasReadings: Items.length > (item === undefined ? 0 : 1) };
 }
@@ -43,15 +41,14 @@ async function readWithLatestReading(
  * not the expected one.
  */
 export async function deleteMarker(
-  database: Database,
+  call: Call,
   reference: MarkerReference,
   { now, expectedVersion }: { readonly now: string; readonly expectedVersion?: number | null | undefined },
-  call: Call,
 ): Promise<MarkerWrite> {
   const { collection, key } = reference;
-  const read = await readWithLatestReading(database, collection, key, call);
+  const read = await readWithLatestReading(call, collection, key);
   const checked = (current: Item | undefined) => {
-    const { item } = requireMarker(database, reference, current);
+    const { item } = requireMarker(call.db, reference, current);
     checkVersion(describeMarker(reference), item, expectedVersion);
     // Another incarnation than the one to be deleted.
     if (read.item !== undefined && item['life'] !== read.item['life']) throw notFound('marker', key);
@@ -60,14 +57,14 @@ export async function deleteMarker(
   const { found } = checked(read.item);
   // Before the write, so that the readings will be removed whatever happens after it.
   const mayHave = read.hasReadings || areApart(collection);
-  const reminder = mayHave ? await remember(database, collection, found, now, call) : undefined;
+  const reminder = mayHave ? await remember(call, collection, found, now) : undefined;
   try {
-    const change = await changeItem(database, async () => found, checked, call);
-    if (reminder) await removeReadingsNow(database, collection, reminder, call);
-    return { ...change, marker: requireMarker(database, reference, change.before).marker };
+    const change = await changeItem(call, async () => found, checked);
+    if (reminder) await removeReadingsNow(call, collection, reminder);
+    return { ...change, marker: requireMarker(call.db, reference, change.before).marker };
   } catch (error) {
     const refused = error instanceof CellportError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');
-    if (refused && reminder) await forget(database, reminder, call);
+    if (refused && reminder) await forget(call, reminder);
     throw error;
   }
 }
@@ -80,10 +77,9 @@ const DELETES_AT_A_TIME = 16;
  * unavailable even after retries, those not tried yet fail at once with the same code.
  */
 export async function deleteMarkers(
-  database: Database,
+  call: Call,
   markers: readonly (MarkerReference | CellportError)[],
   now: string,
-  call: Call,
 ): Promise<{
   readonly written: readonly (MarkerWrite & Pick<MarkerReference, 'collection'>)[];
   readonly failures: readonly MarkerFailure[];
@@ -91,10 +87,7 @@ export async function deleteMarkers(
   const attempt = independentWrites(call);
   const outcomes = await mapConcurrently(markers, DELETES_AT_A_TIME, async (marker) => {
     if (marker instanceof CellportError) return marker;
-    return attempt(async () => ({
-      ...(await deleteMarker(database, marker, { now }, call)),
-      collection: marker.collection,
-    }));
+    return attempt(async () => ({ ...(await deleteMarker(call, marker, { now })), collection: marker.collection }));
   });
   return {
     written: outcomes.filter((outcome) => 'marker' in outcome),
@@ -108,25 +101,21 @@ const MARKERS_AT_A_TIME = 16;
 const ENTRIES_AT_A_TIME = 400;
 
 /** Removes all items under a marker, in all its partitions; returns the marker's own item if it exists. */
-async function removeUnder(
-  database: Database,
-  partitions: readonly StoredPartition[],
-  call: Call,
-): Promise<Item | undefined> {
+async function removeUnder(call: Call, partitions: readonly StoredPartition[]): Promise<Item | undefined> {
   let own: Item | undefined;
-  for (const one of partitions) own = (await removeIn(database, one, call)) ?? own;
+  for (const one of partitions) own = (await removeIn(call, one)) ?? own;
   return own;
 }
 
 /** The same for one partition. */
-async function removeIn(database: Database, { table, pk }: StoredPartition, call: Call): Promise<Item | undefined> {
+async function removeIn(call: Call, { table, pk }: StoredPartition): Promise<Item | undefined> {
   let own: Item | undefined;
   const attributes = ['pk', 'sk', ...INCARNATION_ATTRIBUTES];
-  const request = rangeRequest(database, { index: 'entities', table, pk, consistent: true, attributes });
-  for await (const items of queryResponses(database, request, call)) {
+  const range = { index: 'entities', table, pk, consistent: true, attributes } as const;
+  for await (const items of queryResponses(call, range)) {
     own ??= items.find(({ sk }) => sk === SELF);
     const others = items.filter(({ sk }) => sk !== SELF);
-    await deleteReadItems(database, others, call, table);
+    await deleteReadItems(call, others, table);
   }
   return own;
 }
@@ -136,36 +125,30 @@ async function removeIn(database: Database, { table, pk }: StoredPartition, call
  * finds whatever an interruption leaves. Items are removed only in the incarnation that was read, so nothing created
  * later is. Returns the number of markers removed.
  */
-export async function removePartition(
-  database: Database,
-  collection: Collection,
-  pk: string,
-  call: Call,
-): Promise<number> {
+export async function removePartition(call: Call, collection: Collection, pk: string): Promise<number> {
   const index = geoIndexOf(collection.geoSlot);
-  const request = rangeRequest(database, { index, pk, limit: ENTRIES_AT_A_TIME });
+  const range = { index, pk, limit: ENTRIES_AT_A_TIME };
   let removed = 0;
-  for await (const items of queryResponses(database, request, call)) {
+  for await (const items of queryResponses(call, range)) {
     const names = items.flatMap(
-      (item) => database.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) }) ?? [],
+      (item) => call.db.keys.parseMarker({ pk: String(item['pk']), sk: String(item['sk']) }) ?? [],
     );
-    removed += await removeByKey(database, collection, names, call);
+    removed += await removeByKey(call, collection, names);
   }
   return removed;
 }
 
 /** The same for markers with these keys. */
 export async function removeByKey(
-  database: Database,
+  call: Call,
   collection: Collection,
   names: readonly { readonly key: string }[],
-  call: Call,
 ): Promise<number> {
   const own = await mapConcurrently(names, MARKERS_AT_A_TIME, async ({ key }) => {
-    await removeSummaries(database, collection, key, 'all', call);
-    return removeUnder(database, readingPartitions(database, collection, key, database.clock.wall()), call);
+    await removeSummaries(call, collection, key, 'all');
+    return removeUnder(call, readingPartitions(call.db, collection, key, call.db.clock.wall()));
   });
   const there = own.filter((item) => item !== undefined);
-  await deleteReadItems(database, there, call);
+  await deleteReadItems(call, there);
   return there.length;
 }

@@ -7,7 +7,7 @@ import { removeSummaries } from '../reading/kept-days.js';
 import { partitionsDown } from '../reading/reading-partitions.js';
 import { deleteReadItems } from '../request/batches.js';
 import { readItem } from '../request/conditional-write.js';
-import { rangeRequest, type StoredPartition } from '../request/ranges.js';
+import type { StoredPartition } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { queryAll, queryResponses } from '../table/query-responses.js';
 
@@ -46,15 +46,9 @@ function reminderOf({ keys }: Database, collection: Collection, marker: Item, no
 }
 
 /** Writes a reminder to remove the readings of a marker that is about to be deleted; returns the reminder. */
-export async function remember(
-  database: Database,
-  collection: Collection,
-  marker: Item,
-  now: string,
-  call: Call,
-): Promise<Item> {
-  const reminder = reminderOf(database, collection, marker, now);
-  await send(database, 'put', { TableName: database.tables.entities, Item: { ...reminder } }, call);
+export async function remember(call: Call, collection: Collection, marker: Item, now: string): Promise<Item> {
+  const reminder = reminderOf(call.db, collection, marker, now);
+  await send(call, 'put', { TableName: call.db.tables.entities, Item: { ...reminder } });
   return reminder;
 }
 
@@ -63,19 +57,18 @@ export async function remember(
  * many it found, undefined if there may be more. Readings of other incarnations stay. May be repeated.
  */
 async function removeFrom(
-  database: Database,
+  call: Call,
   { table, pk }: StoredPartition,
   incarnation: unknown,
   most: number,
-  call: Call,
 ): Promise<number | undefined> {
   const attributes = ['pk', 'sk', 'of'];
-  const request = rangeRequest(database, { index: 'entities', table, pk, limit: Math.min(most, AT_ONCE), attributes });
+  const range = { index: 'entities', table, pk, limit: Math.min(most, AT_ONCE), attributes } as const;
   let found = 0;
-  for await (const items of queryResponses(database, request, call)) {
+  for await (const items of queryResponses(call, range)) {
     const readings = items.filter(({ sk }) => sk !== SELF);
     const own = readings.filter(({ of }) => of === incarnation || of === undefined);
-    await deleteReadItems(database, own, call, table);
+    await deleteReadItems(call, own, table);
     found += readings.length;
     if (found >= most) return undefined;
   }
@@ -84,19 +77,18 @@ async function removeFrom(
 
 /** Deletes at most `most` readings of a reminder's marker; returns whether none are left. */
 async function removeReadings(
-  database: Database,
+  call: Call,
   collection: Collection,
   { key, life, at }: Item,
   most: number,
-  call: Call,
 ): Promise<boolean> {
   let left = most;
-  for (const partition of readingPartitions(database, collection, String(key), Date.parse(String(at)))) {
-    const found = await removeFrom(database, partition, life, left, call);
+  for (const partition of readingPartitions(call.db, collection, String(key), Date.parse(String(at)))) {
+    const found = await removeFrom(call, partition, life, left);
     if (found === undefined) return false;
     left -= found;
   }
-  await removeSummaries(database, collection, String(key), life, call);
+  await removeSummaries(call, collection, String(key), life);
   return true;
 }
 
@@ -104,44 +96,34 @@ async function removeReadings(
  * Removes the readings of a reminder's marker, and the reminder when none are left. Whatever takes too long or fails is
  * left to the background: the marker has been deleted, so its readings are no longer visible.
  */
-export async function removeReadingsNow(
-  database: Database,
-  collection: Collection,
-  reminder: Item,
-  call: Call,
-): Promise<void> {
+export async function removeReadingsNow(call: Call, collection: Collection, reminder: Item): Promise<void> {
   try {
-    const none = await removeReadings(database, collection, reminder, AT_ONCE, call);
-    if (none) await deleteReadItems(database, [reminder], call);
+    const none = await removeReadings(call, collection, reminder, AT_ONCE);
+    if (none) await deleteReadItems(call, [reminder]);
   } catch (error) {
     if (!(error instanceof CellportError)) throw error;
   }
 }
 
 /** Removes a reminder whose marker was not deleted after all. */
-export async function forget(database: Database, reminder: Item, call: Call): Promise<void> {
-  await deleteReadItems(database, [reminder], call);
+export async function forget(call: Call, reminder: Item): Promise<void> {
+  await deleteReadItems(call, [reminder]);
 }
 
 /**
  * Removes readings of deleted markers that were left behind, for example by processes that died. `now` is in
  * milliseconds since 1970: reminders that a request may still be using are skipped; with Infinity, none are.
  */
-export async function removeLeftReadings(
-  database: Database,
-  collection: Collection,
-  now: number,
-  call: Call,
-): Promise<void> {
-  const { keys } = database;
-  const request = rangeRequest(database, { index: 'entities', ...keys.jobs(keys.scope(collection), KIND) });
-  for (const reminder of await queryAll(database, request, call)) {
+export async function removeLeftReadings(call: Call, collection: Collection, now: number): Promise<void> {
+  const { keys } = call.db;
+  const range = { index: 'entities', ...keys.jobs(keys.scope(collection), KIND) } as const;
+  for (const reminder of await queryAll(call, range)) {
     if (now - Date.parse(String(reminder['at'])) < REQUEST_LASTS_MS) continue;
-    const marker = await readItem(database, keys.marker(keys.scope(collection), String(reminder['key'])), call);
+    const marker = await readItem(call, keys.marker(keys.scope(collection), String(reminder['key'])));
     // A marker of this incarnation that still exists was not deleted, and keeps its readings.
     if (marker === undefined || marker['life'] !== reminder['life']) {
-      await removeReadings(database, collection, reminder, Infinity, call);
+      await removeReadings(call, collection, reminder, Infinity);
     }
-    await deleteReadItems(database, [reminder], call);
+    await deleteReadItems(call, [reminder]);
   }
 }

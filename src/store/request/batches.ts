@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type { Key } from '../../keys/document-id.js';
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import { retry, type RetryOptions } from '../../retry.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { isFailure, isTransient } from './failures.js';
 import { itemBytes } from './item-size.js';
 import { BACKGROUND_RETRIES, chunks, mapConcurrently, processAll } from './pacing.js';
@@ -21,17 +21,16 @@ export interface BatchGetOptions {
 const keyText = (pk: unknown, sk: unknown) => `${String(pk)}\n${String(sk)}`;
 
 async function getBatch(
-  database: Database,
+  call: Call,
   table: string,
   keys: readonly Key[],
-  call: Call,
   { consistent = false }: BatchGetOptions,
 ): Promise<Item[]> {
   const found: Item[] = [];
   async function read(left: readonly Key[]): Promise<readonly Key[]> {
     const wanted = { Keys: left.map(({ pk, sk }) => ({ pk, sk })), ...(consistent ? { ConsistentRead: true } : {}) };
     const request = { RequestItems: { [table]: wanted } };
-    const { Responses, UnprocessedKeys } = await send(database, 'batchGet', request, call);
+    const { Responses, UnprocessedKeys } = await send(call, 'batchGet', request);
     found.push(...(Responses?.[table] ?? []));
     return (UnprocessedKeys?.[table]?.Keys ?? []) as unknown as readonly Key[];
   }
@@ -44,15 +43,14 @@ async function getBatch(
  * once is read once. Retries what DynamoDB leaves unprocessed; throws THROTTLED if nothing more is returned.
  */
 export async function batchGet(
-  database: Database,
+  call: Call,
   table: string,
   keys: readonly Key[],
-  call: Call,
   options: BatchGetOptions = {},
 ): Promise<(Item | undefined)[]> {
   const unique = [...new Map(keys.map((key) => [keyText(key.pk, key.sk), key])).values()];
   const found = await mapConcurrently(chunks(unique, REQUEST_LIMITS.batchGet), GETS_AT_A_TIME, (batch) =>
-    getBatch(database, table, batch, call, options),
+    getBatch(call, table, batch, options),
   );
   const byName = new Map(found.flat().map((item) => [keyText(item['pk'], item['sk']), item]));
   return keys.map((key) => byName.get(keyText(key.pk, key.sk)));
@@ -83,17 +81,10 @@ function retriesFor({ patient = true }: BulkOptions, { signal }: Call) {
   return { ...(patient ? BACKGROUND_RETRIES : FOREGROUND_RETRIES), signal };
 }
 
-/** Puts items in one transaction. */
-async function putTogether(
-  database: Database,
-  table: string,
-  items: readonly Item[],
-  call: Call,
-  options: BulkOptions,
-): Promise<void> {
+async function putTogether(call: Call, table: string, items: readonly Item[], options: BulkOptions): Promise<void> {
   const request = { TransactItems: items.map((item) => ({ Put: { TableName: table, Item: { ...item } } })) };
   const { retryable, ...retries } = retriesFor(options, call);
-  await retry(() => send(database, 'transactWrite', request, call), {
+  await retry(() => send(call, 'transactWrite', request), {
     ...retries,
     retryable: (error) => isFailure(error, 'TransactionCanceledException') || retryable(error),
   });
@@ -117,16 +108,10 @@ export function transactionPieces(items: readonly Item[]): Item[][] {
   return made;
 }
 
-async function putBatch(
-  database: Database,
-  table: string,
-  items: readonly Item[],
-  call: Call,
-  options: BulkOptions,
-): Promise<void> {
+async function putBatch(call: Call, table: string, items: readonly Item[], options: BulkOptions): Promise<void> {
   async function put(left: readonly Item[]): Promise<readonly Item[]> {
     const puts = left.map((item) => ({ PutRequest: { Item: { ...item } } }));
-    const { UnprocessedItems } = await send(database, 'batchWrite', { RequestItems: { [table]: puts } }, call);
+    const { UnprocessedItems } = await send(call, 'batchWrite', { RequestItems: { [table]: puts } });
     return (UnprocessedItems?.[table] ?? []).map(({ PutRequest }) => PutRequest?.Item ?? {});
   }
   await processAll(items, put, retriesFor(options, call));
@@ -139,41 +124,34 @@ async function putBatch(
  * called again before it has finished: all its calls together have no more concurrent requests than one.
  */
 export function bulkWriter(
-  database: Database,
-  table: string,
   call: Call,
+  table: string,
   options: BulkOptions = {},
 ): (items: readonly Item[]) => Promise<void> {
-  const together = database.waitsForDisk;
+  const together = call.db.waitsForDisk;
   const atATime = together ? TRANSACTIONS_AT_A_TIME : PUTS_AT_A_TIME;
   const put = together ? putTogether : putBatch;
   const inLane = pLimit(atATime);
   return async (items) => {
     const unique = [...new Map(items.map((item) => [`${String(item['pk'])}\n${String(item['sk'])}`, item])).values()];
     const parts = together ? transactionPieces(unique) : chunks(unique, REQUEST_LIMITS.batchWrite);
-    await mapConcurrently(parts, atATime, (part) => inLane(() => put(database, table, part, call, options)));
+    await mapConcurrently(parts, atATime, (part) => inLane(() => put(call, table, part, options)));
   };
 }
 
 /** Puts items once, like a `bulkWriter`. */
-export function putInBulk(
-  database: Database,
-  table: string,
-  items: readonly Item[],
-  call: Call,
-  options: BulkOptions = {},
-): Promise<void> {
-  return bulkWriter(database, table, call, options)(items);
+export function putInBulk(call: Call, table: string, items: readonly Item[], options: BulkOptions = {}): Promise<void> {
+  return bulkWriter(call, table, options)(items);
 }
 
 /**
  * Deletes items of one table, whether they exist or not. Retries what DynamoDB throttles or leaves unprocessed, for about two
  * minutes without any progress, before it throws THROTTLED or UNAVAILABLE.
  */
-export async function deleteInBulk(database: Database, table: string, keys: readonly Key[], call: Call): Promise<void> {
+export async function deleteInBulk(call: Call, table: string, keys: readonly Key[]): Promise<void> {
   async function deleteSome(left: readonly Key[]): Promise<readonly Key[]> {
     const deletions = left.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
-    const { UnprocessedItems } = await send(database, 'batchWrite', { RequestItems: { [table]: deletions } }, call);
+    const { UnprocessedItems } = await send(call, 'batchWrite', { RequestItems: { [table]: deletions } });
     return (UnprocessedItems?.[table] ?? []).map(({ DeleteRequest }) => DeleteRequest?.Key as unknown as Key);
   }
   const retries = { ...BACKGROUND_RETRIES, signal: call.signal };
@@ -208,10 +186,10 @@ export function deleteStatements(table: string, items: readonly Item[]): BatchEx
   };
 }
 
-async function deleteBatch(database: Database, table: string, items: readonly Item[], call: Call): Promise<void> {
+async function deleteBatch(call: Call, table: string, items: readonly Item[]): Promise<void> {
   async function remove(left: readonly Item[]): Promise<readonly Item[]> {
     const request = deleteStatements(table, left);
-    const { Responses = [] } = await send(database, 'batchExecute', request, call);
+    const { Responses = [] } = await send(call, 'batchExecute', request);
     return left.filter((_, index) => {
       const code = Responses[index]?.Error?.Code;
       return Responses[index] === undefined || (code !== undefined && !GONE.has(code));
@@ -225,12 +203,11 @@ async function deleteBatch(database: Database, table: string, items: readonly It
  * that items created later under the same key stay. May be repeated. Retries throttled deletes for about a minute.
  */
 export async function deleteReadItems(
-  database: Database,
-  items: readonly Item[],
   call: Call,
-  table: string = database.tables.entities,
+  items: readonly Item[],
+  table: string = call.db.tables.entities,
 ): Promise<void> {
   await mapConcurrently(chunks(items, REQUEST_LIMITS.batchExecute), DELETIONS_AT_A_TIME, (batch) =>
-    deleteBatch(database, table, batch, call),
+    deleteBatch(call, table, batch),
   );
 }

@@ -4,7 +4,7 @@ import type { DeleteCommandInput, PutCommandInput, UpdateCommandInput } from '@a
 import { CellportError } from '../../errors.js';
 import type { Key } from '../../keys/document-id.js';
 import { retry } from '../../retry.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { ABSENT } from './create-once.js';
 import { AnswerLost, failureOf, isFailure, mayHaveBeenApplied, OutcomeUnknown } from './failures.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './pacing.js';
@@ -98,19 +98,14 @@ type Outcome = { readonly done: Item | undefined } | { readonly found: Item | un
  * Writes the next state of an item, or deletes it, with one write that is conditional on the item being as found. Throws
  * UNAVAILABLE if that may have been done, unanswered, before others changed the item: done again, it would undo theirs.
  */
-export async function changeOnce(
-  database: Database,
-  found: Item,
-  next: Item | undefined,
-  call: Call,
-): Promise<Outcome> {
-  const table = database.tables.entities;
+export async function changeOnce(call: Call, found: Item, next: Item | undefined): Promise<Outcome> {
+  const table = call.db.tables.entities;
   try {
     if (next === undefined) {
-      await send(database, 'delete', deleteRequest(table, found), call);
+      await send(call, 'delete', deleteRequest(table, found));
       return { done: undefined };
     }
-    const { Attributes } = await send(database, 'update', updateRequest(table, found, next), call);
+    const { Attributes } = await send(call, 'update', updateRequest(table, found, next));
     return { done: Attributes };
   } catch (error) {
     if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
@@ -140,16 +135,15 @@ interface Decision {
  * Throws CONFLICT after too many concurrent updates.
  */
 export async function changeItem(
-  database: Database,
+  call: Call,
   read: () => Promise<Item | undefined>,
   decide: (found: Item | undefined) => Decision | Promise<Decision>,
-  call: Call,
 ): Promise<ConditionalChange> {
   let current = await read();
   async function decideAndWrite(): Promise<ConditionalChange> {
     const { found, next } = await decide(current);
     if (next === found) return { before: found, after: found };
-    const outcome = await changeOnce(database, found, next, call);
+    const outcome = await changeOnce(call, found, next);
     if ('done' in outcome) return { before: found, after: outcome.done };
     current = outcome.found;
     throw new TooManyUpdates();
@@ -158,10 +152,10 @@ export async function changeItem(
 }
 
 /** Reads one item of the entities table, strongly consistent; undefined if it does not exist. */
-export async function readItem(database: Database, key: Key, call: Call): Promise<Item | undefined> {
+export async function readItem(call: Call, key: Key): Promise<Item | undefined> {
   const { pk, sk } = key;
-  const request = { TableName: database.tables.entities, Key: { pk, sk }, ConsistentRead: true };
-  return (await send(database, 'get', request, call)).Item;
+  const request = { TableName: call.db.tables.entities, Key: { pk, sk }, ConsistentRead: true };
+  return (await send(call, 'get', request)).Item;
 }
 
 /** Throws CONFLICT, with both versions in its details, if an item does not have the version that a client expects. */
@@ -188,9 +182,9 @@ const isOlder = (found: Item | undefined, made: Item): boolean =>
  * Puts an item that must not exist yet, with one conditional write; returns false if its key is taken. Also returns
  * true if an attempt was applied and its response lost. Throws UNAVAILABLE if that may be and there is none, or another one.
  */
-export async function putIfAbsent(database: Database, table: string, item: Item, call: Call): Promise<boolean> {
+export async function putIfAbsent(call: Call, table: string, item: Item): Promise<boolean> {
   try {
-    await send(database, 'put', putIfAbsentRequest(table, item), call);
+    await send(call, 'put', putIfAbsentRequest(table, item));
     return true;
   } catch (error) {
     const isRefused = isFailure(error, 'ConditionalCheckFailedException');
@@ -198,7 +192,7 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
     if (isRefused) call.meter.writes += 1;
     if (isRefused && !mayHaveBeenApplied(error)) return false;
     const Key = { pk: item['pk'], sk: item['sk'] };
-    const { Item: found } = await send(database, 'get', { TableName: table, Key, ConsistentRead: true }, call);
+    const { Item: found } = await send(call, 'get', { TableName: table, Key, ConsistentRead: true });
     // Others may have changed it since.
     const isOwn =
       found?.['life'] === undefined ? isDeepStrictEqual(found, asStored(item)) : found['life'] === item['life'];
@@ -213,10 +207,9 @@ export async function putIfAbsent(database: Database, table: string, item: Item,
  * which may have been this one with its response lost.
  */
 export async function putVersion(
-  database: Database,
+  call: Call,
   table: string,
   item: Item & { readonly version: number },
-  call: Call,
 ): Promise<boolean> {
   const { version } = item;
   const condition = {
@@ -226,7 +219,7 @@ export async function putVersion(
   };
   const first = putIfAbsentRequest(table, item);
   try {
-    await send(database, 'put', version === 1 ? first : { ...first, ...condition }, call);
+    await send(call, 'put', version === 1 ? first : { ...first, ...condition });
     return true;
   } catch (error) {
     if (isFailure(error, 'ConditionalCheckFailedException')) return false;
@@ -235,14 +228,9 @@ export async function putVersion(
 }
 
 /** Puts items that must not exist yet in one transaction; returns false, having put none, if one of their keys is taken. */
-export function putTogetherIfAbsent(
-  database: Database,
-  table: string,
-  items: readonly Item[],
-  call: Call,
-): Promise<boolean> {
+export function putTogetherIfAbsent(call: Call, table: string, items: readonly Item[]): Promise<boolean> {
   const puts = items.map((item) => ({ Put: putIfAbsentRequest(table, item) }));
-  return transactOnce(database, puts, call);
+  return transactOnce(call, puts);
 }
 
 /** Why DynamoDB refuses a statement of `replaceStatement`: the item has changed. */

@@ -209,28 +209,28 @@ function attributesOf(input: Operations[Operation]['input']): Attributes {
  * the SDK's error if it is about the request itself.
  */
 export async function send<K extends Operation>(
-  database: Database,
+  call: Call,
   operation: K,
   input: Operations[K]['input'],
-  { meter, reads, signal, claim, traced, unpriced = false }: Call,
 ): Promise<Operations[K]['output']> {
+  const { meter, reads, signal, claim, traced, unpriced = false } = call;
   const { run, range, writes, leastUnits, keysRead } = DISPATCH[operation] as Dispatch<K>;
   const writing = writes !== undefined;
   // A command that fails may have cost as much: DynamoDB charges for conditions that do not hold.
   const endClaim = claim?.(writing ? LEAST_WRITE * writes(input) : Math.max(1, keysRead?.(input) ?? 0) / 2);
-  const capacity = capacityWanted(database, writing, unpriced);
+  const capacity = capacityWanted(call.db, writing, unpriced);
   const priced: Operations[K]['input'] =
     capacity === undefined ? input : { ...input, ReturnConsumedCapacity: capacity };
   const ends = { signal, failure: mapFailure };
   const [output, units] = await inSpan(traced, `DynamoDB ${operation}`, attributesOf(input), async (note) => {
-    const answer = await withinTime(database, (options) => run(database, priced, options), ends);
+    const answer = await withinTime(call.db, (options) => run(call.db, priced, options), ends);
     const took = capacity === undefined ? 0 : Math.max(unitsOf(answer), leastUnits?.(input, answer) ?? 0);
     note({ [writing ? 'cellport.write_units' : 'cellport.read_units']: took });
     return [answer, took] as const;
   });
   count(meter, operation, input, output, units);
   endClaim?.();
-  database.consumption?.note(input, output, writing, operation);
-  if (reads && range) reads.push(range(database, input, output, units));
+  call.db.consumption?.note(input, output, writing, operation);
+  if (reads && range) reads.push(range(call.db, input, output, units));
   return output;
 }

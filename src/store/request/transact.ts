@@ -1,7 +1,7 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { retry } from '../../retry.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import { cancellationCodes, isFailure, isTransactionConflict } from './failures.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './pacing.js';
 import { send } from './send.js';
@@ -14,9 +14,9 @@ export type Write = Writes[number];
  * canceled: a condition did not hold, or another transaction was under way. The SDK sends a token with all attempts, so
  * that a repeated attempt is not refused if the first was applied.
  */
-export async function transactOnce(database: Database, writes: Writes, call: Call): Promise<boolean> {
+export async function transactOnce(call: Call, writes: Writes): Promise<boolean> {
   try {
-    await send(database, 'transactWrite', { TransactItems: writes }, call);
+    await send(call, 'transactWrite', { TransactItems: writes });
     return true;
   } catch (error) {
     if (isFailure(error, 'TransactionCanceledException')) return false;
@@ -33,9 +33,9 @@ const refusedBy = (error: unknown): number[] =>
  * index, had a condition that did not hold: if there is one, nothing has been written. Throws CONFLICT if there is always
  * another transaction.
  */
-export async function transact(database: Database, writes: Writes, call: Call): Promise<readonly number[]> {
+export async function transact(call: Call, writes: Writes): Promise<readonly number[]> {
   try {
-    await retry(() => send(database, 'transactWrite', { TransactItems: writes }, call), {
+    await retry(() => send(call, 'transactWrite', { TransactItems: writes }), {
       ...CONFLICT_RETRIES,
       retryable: (error) => isTransactionConflict(error) && refusedBy(error).length === 0,
       signal: call.signal,

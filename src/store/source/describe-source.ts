@@ -54,13 +54,13 @@ export function streamFault({ name, stream }: SourceTable): string | undefined {
 }
 
 /** The first items of a table, at most so many. */
-export async function sampleItems(database: Database, table: string, most: number, call: Call): Promise<Item[]> {
+export async function sampleItems(call: Call, table: string, most: number): Promise<Item[]> {
   const found: Item[] = [];
   let after: Operations['wireScan']['output']['LastEvaluatedKey'];
   do {
     const start = after === undefined ? {} : { ExclusiveStartKey: after };
     const request = { TableName: table, Limit: most - found.length, ...start };
-    const response: Operations['wireScan']['output'] = await send(database, 'wireScan', request, call);
+    const response: Operations['wireScan']['output'] = await send(call, 'wireScan', request);
     for (const item of response.Items ?? []) found.push(exactItemOf(item));
     after = response.LastEvaluatedKey;
   } while (after !== undefined && found.length < most);

@@ -13,19 +13,14 @@ const placeOf = ({ keys, tables }: Database, consumer: string) => {
 };
 
 /** Notes that a table cannot be read; null if it can again. */
-export async function noteFailure(
-  database: Database,
-  consumer: string,
-  failure: SourceFailure | null,
-  call: Call,
-): Promise<void> {
-  const { TableName, Key } = placeOf(database, consumer);
-  if (failure === null) await send(database, 'delete', { TableName, Key }, call);
-  else await send(database, 'put', { TableName, Item: { ...Key, ...failure } }, call);
+export async function noteFailure(call: Call, consumer: string, failure: SourceFailure | null): Promise<void> {
+  const { TableName, Key } = placeOf(call.db, consumer);
+  if (failure === null) await send(call, 'delete', { TableName, Key });
+  else await send(call, 'put', { TableName, Item: { ...Key, ...failure } });
 }
 
 /** Why a table cannot be read; undefined if nobody has noted that. */
-export async function readFailure(database: Database, consumer: string, call: Call): Promise<string | undefined> {
-  const { Item: item } = await send(database, 'get', placeOf(database, consumer), call);
+export async function readFailure(call: Call, consumer: string): Promise<string | undefined> {
+  const { Item: item } = await send(call, 'get', placeOf(call.db, consumer));
   return typeof item?.['reason'] === 'string' ? item['reason'] : undefined;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { deadLetterKey, putDeadLetters, readDeadLetters, type DeadLetter } from '../cell/dead-letters.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import { deleteInBulk } from '../request/batches.js';
 
 /** Where rejected items of a source are listed among dead letters: each item once, as it is now. */
@@ -20,30 +20,25 @@ const letterOf = (rejected: Rejected): DeadLetter => {
 };
 
 /** Lists which items are rejected, and no longer those that are not. The last of several about one item counts. */
-export async function noteRejected(
-  database: Database,
-  consumer: string,
-  items: readonly Rejected[],
-  call: Call,
-): Promise<void> {
+export async function noteRejected(call: Call, consumer: string, items: readonly Rejected[]): Promise<void> {
   const last = [...new Map(items.map((each) => [each.item, letterOf(each)])).values()];
   const mended = last
     .filter(({ reason }) => reason === '')
-    .map((letter) => deadLetterKey(database.keys, consumer, letter));
-  await deleteInBulk(database, database.tables.derived, mended, call);
+    .map((letter) => deadLetterKey(call.db.keys, consumer, letter));
+  await deleteInBulk(call, call.db.tables.derived, mended);
   const rejected = last.filter(({ reason }) => reason !== '');
   if (rejected.length === 0) return;
-  const { letters } = await readDeadLetters(database, consumer, { first: MOST_LISTED }, call);
-  await putDeadLetters(database, consumer, rejected.slice(0, MOST_LISTED - letters.length), call);
+  const { letters } = await readDeadLetters(call, consumer, { first: MOST_LISTED });
+  await putDeadLetters(call, consumer, rejected.slice(0, MOST_LISTED - letters.length));
 }
 
 /** Forgets all rejected items. */
-export async function forgetRejected(database: Database, consumer: string, call: Call): Promise<void> {
+export async function forgetRejected(call: Call, consumer: string): Promise<void> {
   for (;;) {
-    const { letters } = await readDeadLetters(database, consumer, { first: AT_A_TIME }, call);
+    const { letters } = await readDeadLetters(call, consumer, { first: AT_A_TIME });
     if (letters.length === 0) return;
-    const keys = letters.map((letter) => deadLetterKey(database.keys, consumer, letter));
-    await deleteInBulk(database, database.tables.derived, keys, call);
+    const keys = letters.map((letter) => deadLetterKey(call.db.keys, consumer, letter));
+    await deleteInBulk(call, call.db.tables.derived, keys);
   }
 }
 
@@ -72,8 +67,8 @@ export class RejectedItems {
   }
 
   /** Lists them instead of those listed before. */
-  async store(database: Database, consumer: string, call: Call): Promise<void> {
-    await forgetRejected(database, consumer, call);
-    await noteRejected(database, consumer, [...this.#listed.values()], call);
+  async store(call: Call, consumer: string): Promise<void> {
+    await forgetRejected(call, consumer);
+    await noteRejected(call, consumer, [...this.#listed.values()]);
   }
 }

@@ -6,7 +6,7 @@ import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Marker } from '../../model/marker.js';
 import { keyText } from '../../sources/mapping.js';
 import { detailsOf, markersOf, type SourceMarker } from '../../sources/marker.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { getMarkers, type MarkerReference } from '../marker/markers.js';
 import type { BatchGetOptions } from '../request/batches.js';
 import { chunks, mapConcurrently, processAll } from '../request/pacing.js';
@@ -74,7 +74,7 @@ function wireKey(tableKey: readonly TableKeyAttribute[], key: Item): WireKey {
 /** Responses of up to 1 MB that are read of a partition at most: a table of readings may have years of them in one. */
 const MOST_RESPONSES = 8;
 
-async function* partitionItems(database: Database, source: CollectionSource, partition: Item, call: Call) {
+async function* partitionItems(call: Call, source: CollectionSource, partition: Item) {
   const [hash] = source.tableKey;
   const attributes = attributesRead(source);
   const request = {
@@ -93,7 +93,7 @@ async function* partitionItems(database: Database, source: CollectionSource, par
   let after: Operations['wireQuery']['output']['LastEvaluatedKey'];
   for (let response = 0; response < MOST_RESPONSES && (response === 0 || after !== undefined); response += 1) {
     const start = after === undefined ? {} : { ExclusiveStartKey: after };
-    const page: Operations['wireQuery']['output'] = await send(database, 'wireQuery', { ...request, ...start }, call);
+    const page: Operations['wireQuery']['output'] = await send(call, 'wireQuery', { ...request, ...start });
     yield page.Items ?? [];
     after = page.LastEvaluatedKey;
   }
@@ -104,21 +104,19 @@ async function* partitionItems(database: Database, source: CollectionSource, par
  * undefined if the key does not tell the partition.
  */
 export function itemsAround(
-  database: Database,
+  call: Call,
   source: CollectionSource,
   key: string,
-  call: Call,
 ): AsyncIterable<readonly WireMap[]> | undefined {
   const partition = partOfKey(source, source.tableKey.slice(0, 1), key);
-  return partition && partitionItems(database, source, partition, call);
+  return partition && partitionItems(call, source, partition);
 }
 
 /** Reads markers of a source from its table, by key; those that do not exist are missing. */
 async function readFromTable(
-  database: Database,
+  call: Call,
   collection: SourceCollection,
   keys: readonly string[],
-  call: Call,
   options: BatchGetOptions,
 ): Promise<Map<string, Marker>> {
   const { source } = collection;
@@ -126,17 +124,17 @@ async function readFromTable(
   const unique = [...new Set(keys)];
   const only = unique.map((key) => onlyItemOf(source, key));
   const others = unique.filter((_, index) => only[index] === undefined);
-  const winners = await readWinners(database, database.keys.scope(collection), others, call, options);
+  const winners = await readWinners(call, call.db.keys.scope(collection), others, options);
   const chosen = new Map(others.map((key, index) => [key, winners[index]?.ranking.best[0]?.item]));
   const named = [...chosen.values()].map((item) => item && exactItemOf(JSON.parse(item) as WireMap));
   const keysRead = [...only, ...named].flatMap((key) => (key ? [wireKey(tableKey, key)] : []));
   // Two keys may name one item: it has several markers, or has just got the other key.
   const wanted = [...new Map(keysRead.map((key) => [JSON.stringify(key), key])).values()];
-  const now = database.clock.wall();
+  const now = call.db.clock.wall();
   const found = new Map<string, Marker>();
   async function read(left: readonly WireKey[]): Promise<readonly WireKey[]> {
     const RequestItems = { [table]: { Keys: [...left], ...(options.consistent ? { ConsistentRead: true } : {}) } };
-    const { Responses, UnprocessedKeys } = await send(database, 'wireBatchGet', { RequestItems }, call);
+    const { Responses, UnprocessedKeys } = await send(call, 'wireBatchGet', { RequestItems });
     for (const item of (Responses?.[table] ?? []) as unknown as readonly WireMap[]) {
       for (const marker of markersIn(collection, exactItemOf(item), now)) {
         const isChosen = !chosen.has(marker.key) || chosen.get(marker.key) === JSON.stringify(keysOf(source, item));
@@ -153,19 +151,18 @@ async function readFromTable(
 
 /** Reads markers as `getMarkers` does, those of sources from the tables that they follow. */
 export async function markersByKey(
-  database: Database,
-  references: readonly MarkerReference[],
   call: Call,
+  references: readonly MarkerReference[],
   options: BatchGetOptions = {},
 ): Promise<(Marker | null)[]> {
   const own = references.filter(({ collection }) => !hasSource(collection));
-  const read = await getMarkers(database, own, call, options);
+  const read = await getMarkers(call, own, options);
   const found = new Map<MarkerReference, Marker | null>(own.map((one, index) => [one, read[index] ?? null]));
   for (const collection of new Set(references.map((one) => one.collection))) {
     if (!hasSource(collection)) continue;
     const wanted = references.filter((one) => one.collection === collection);
     const keys = wanted.map(({ key }) => key);
-    const markers = await readFromTable(database, collection, keys, call, options);
+    const markers = await readFromTable(call, collection, keys, options);
     for (const one of wanted) found.set(one, markers.get(one.key) ?? null);
   }
   return references.map((one) => found.get(one) ?? null);

@@ -1,6 +1,6 @@
 import { REQUEST_LIMITS } from '../../model/dynamodb-limits.js';
 import type { Newest } from '../../sources/marker.js';
-import type { Call, Database } from '../database.js';
+import type { Call } from '../database.js';
 import { batchGet, type BatchGetOptions } from '../request/batches.js';
 import { REFUSALS, replaceStatement } from '../request/conditional-write.js';
 import { chunks, mapConcurrently } from '../request/pacing.js';
@@ -54,32 +54,26 @@ function ofJson(_name: string, value: unknown): unknown {
 
 /** Reads the winners of keys, in their order. */
 export async function readWinners(
-  database: Database,
+  call: Call,
   scope: string,
   wanted: readonly string[],
-  call: Call,
   options: BatchGetOptions,
 ): Promise<(Winner | undefined)[]> {
-  const names = wanted.map((key) => database.keys.winner(scope, key));
-  const items = await batchGet(database, database.tables.derived, names, call, options);
+  const names = wanted.map((key) => call.db.keys.winner(scope, key));
+  const items = await batchGet(call, call.db.tables.derived, names, options);
   return items.map((item) => item && (JSON.parse(String(item['w']), ofJson) as Winner));
 }
 
 /** Stores winners, each only if the stored one has not changed since it was read; returns for each whether it did. */
-export async function replaceWinners(
-  database: Database,
-  scope: string,
-  writes: readonly WinnerWrite[],
-  call: Call,
-): Promise<boolean[]> {
-  const { keys, tables, clock } = database;
+export async function replaceWinners(call: Call, scope: string, writes: readonly WinnerWrite[]): Promise<boolean[]> {
+  const { keys, tables, clock } = call.db;
   const statements = writes.map(({ key, seen, next }) => {
     const ttl = next.ranking.best.length > 0 ? null : Math.ceil(clock.wall() / 1_000) + REMEMBERED_SECONDS;
     const attributes = { b: next.batch, w: JSON.stringify(next, toJson), ttl };
     return replaceStatement(tables.derived, keys.winner(scope, key), attributes, seen);
   });
   const answers = await mapConcurrently(chunks(statements, REQUEST_LIMITS.batchExecute), BATCHES_AT_A_TIME, (some) =>
-    send(database, 'batchExecute', { Statements: some }, call),
+    send(call, 'batchExecute', { Statements: some }),
   );
   return answers
     .flatMap(({ Responses = [] }) => Responses)

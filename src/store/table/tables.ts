@@ -97,7 +97,7 @@ async function unownedFaults(database: Database, state: TableState): Promise<rea
   if (description.TableStatus === 'CREATING' || description.TableStatus === 'DELETING') return [];
   const one = { TableName: name, Limit: 1, ConsistentRead: true };
   // DynamoDB counts items every six hours.
-  const items = description.ItemCount || (await send(database, 'scan', one, newCall())).Count;
+  const items = description.ItemCount || (await send(newCall(database), 'scan', one)).Count;
   if (items === 0) return [];
   // Its creator may have switched TTL on meanwhile, and have written the first item.
   return (await describeTtl(database, name)) === definition.ttl ? [] : faultsOf(state);
@@ -193,7 +193,7 @@ export async function checkKeyStyle(database: Database): Promise<void> {
   const other = keys.style === 'compact' ? 'readable' : 'compact';
   async function isUsed({ collectionsPartition: pk }: Keyspace): Promise<boolean> {
     const request = rangeRequest(database, { index: 'entities', pk, limit: 1 });
-    const { Items = [] } = await send(database, 'query', request, newCall());
+    const { Items = [] } = await send(newCall(database), 'query', request);
     return Items.length > 0;
   }
   if ((await isUsed(keys)) || !(await isUsed(createKeyspace(other)))) return;

@@ -5,7 +5,7 @@ import type { Collection } from '../../model/collection.js';
 import { hiddenOf } from '../../model/grant.js';
 import type { Zone } from '../../model/marker.js';
 import { retry } from '../../retry.js';
-import type { Call, Database, Item } from '../database.js';
+import type { Call, Item } from '../database.js';
 import { readOptionalText, readShown } from '../marker/properties.js';
 import { asFound, changeItem, checkVersion } from '../request/conditional-write.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from '../request/pacing.js';
@@ -22,7 +22,6 @@ export interface ZoneChange {
 
 const describeZone = ({ key }: ZoneReference) => `zone ${JSON.stringify(key)}`;
 
-/** The content of a zone after an update. */
 function contentAfter(collection: Collection, { name, properties }: ZoneUpdate, zone: Zone): ZoneContent {
   return {
     name: name === undefined ? zone.name : readOptionalText('name', name),
@@ -41,22 +40,21 @@ interface GeometryUpdate extends ZoneChange {
 
 /** Changes the geometry of a zone, and other fields updated with it. */
 export async function updateWithGeometry(
-  database: Database,
+  call: Call,
   reference: ZoneReference,
   { update, prepare, now, expectedVersion }: GeometryUpdate,
-  call: Call,
 ): Promise<Zone> {
   const { collection, key } = reference;
-  const { keys, tables } = database;
+  const { keys, tables } = call.db;
   const current = async () => {
-    const found = requireZone(database, reference, await readZoneItem(database, reference, call));
+    const found = requireZone(call.db, reference, await readZoneItem(call, reference));
     checkVersion(describeZone(reference), found.item, expectedVersion);
     return found;
   };
   let before = await current();
   const prepared = await prepare();
   const { bounds, covers } = prepared;
-  const geometry = await placeGeometry(database, keys.scope(collection), prepared);
+  const geometry = await placeGeometry(call.db, keys.scope(collection), prepared);
   // Its object is removed if this fails before the item refers to it, but not if the item may have been written.
   let refused = true;
   try {
@@ -78,15 +76,15 @@ export async function updateWithGeometry(
           ...put.map((cover) => ({ Put: { TableName: table, Item: cover } })),
           ...gone.map(({ pk, sk }) => ({ Delete: { TableName: table, Key: { pk, sk } } })),
         ];
-        refused = (await transact(database, writes, call)).length > 0;
+        refused = (await transact(call, writes)).length > 0;
         if (refused) throw new TooManyUpdates();
-        await dropGeometry(database.geometry, before.zone.geometry);
-        return requireZone(database, reference, next).zone;
+        await dropGeometry(call.db.geometry, before.zone.geometry);
+        return requireZone(call.db, reference, next).zone;
       },
       { ...CONFLICT_RETRIES, signal: call.signal },
     );
   } finally {
-    if (refused) await dropGeometry(database.geometry, geometry);
+    if (refused) await dropGeometry(call.db.geometry, geometry);
   }
 }
 
@@ -96,31 +94,29 @@ export async function updateWithGeometry(
  * BAD_USER_INPUT naming the field, or CONFLICT with the current version if it is not the expected one.
  */
 export async function updateZone(
-  database: Database,
+  call: Call,
   reference: ZoneReference,
   update: ZoneUpdate,
   change: ZoneChange,
-  call: Call,
 ): Promise<Zone> {
   if (update.geometry === null) throw badInput('geometry', null, 'a GeoJSON geometry, or omitted');
   if (update.geometry !== undefined) {
-    const prepare = () => prepareGeometry(update.geometry, database.scheduler.takeTurn);
-    return updateWithGeometry(database, reference, { update, prepare, ...change }, call);
+    const prepare = () => prepareGeometry(update.geometry, call.db.scheduler.takeTurn);
+    return updateWithGeometry(call, reference, { update, prepare, ...change });
   }
   const { after } = await changeItem(
-    database,
-    () => readZoneItem(database, reference, call),
+    call,
+    () => readZoneItem(call, reference),
     (current) => {
-      const { item, zone } = requireZone(database, reference, current);
+      const { item, zone } = requireZone(call.db, reference, current);
       checkVersion(describeZone(reference), item, change.expectedVersion);
       return {
         found: item,
         next: updatedZoneItem(item, contentAfter(reference.collection, update, zone), undefined, change.now),
       };
     },
-    call,
   );
-  return requireZone(database, reference, after).zone;
+  return requireZone(call.db, reference, after).zone;
 }
 
 /**
@@ -128,25 +124,24 @@ export async function updateZone(
  * NOT_FOUND, or CONFLICT with the current version if it is not the expected one.
  */
 export async function deleteZone(
-  database: Database,
+  call: Call,
   reference: ZoneReference,
   expectedVersion: number | null | undefined,
-  call: Call,
 ): Promise<Zone> {
   let incarnation: string | undefined;
-  const table = database.tables.entities;
+  const table = call.db.tables.entities;
   return retry(
     async () => {
-      const { item, zone } = requireZone(database, reference, await readZoneItem(database, reference, call));
+      const { item, zone } = requireZone(call.db, reference, await readZoneItem(call, reference));
       checkVersion(describeZone(reference), item, expectedVersion);
       // Another incarnation than the one to be deleted.
       incarnation ??= zone.incarnation;
       if (zone.incarnation !== incarnation) throw notFound('zone', reference.key);
       const keyOf = ({ pk, sk }: Item) => ({ TableName: table, Key: { pk, sk } });
-      const covers = coverKeys(database.keys, zone).map((cover) => ({ Delete: keyOf(cover) }));
-      const refused = await transact(database, [{ Delete: { ...keyOf(item), ...asFound(item) } }, ...covers], call);
+      const covers = coverKeys(call.db.keys, zone).map((cover) => ({ Delete: keyOf(cover) }));
+      const refused = await transact(call, [{ Delete: { ...keyOf(item), ...asFound(item) } }, ...covers]);
       if (refused.length > 0) throw new TooManyUpdates();
-      await dropGeometry(database.geometry, zone.geometry);
+      await dropGeometry(call.db.geometry, zone.geometry);
       return zone;
     },
     { ...CONFLICT_RETRIES, signal: call.signal },
@@ -161,30 +156,28 @@ type ZoneOutcome = 'created' | 'updated' | 'unchanged';
  * another object. May be repeated, and is safe next to other writers. `now` is RFC 3339 in UTC.
  */
 export async function putZone(
-  database: Database,
+  call: Call,
   reference: ZoneReference,
   draft: ZoneDraft,
   now: string,
-  call: Call,
 ): Promise<ZoneOutcome> {
   const { geometry, ...content } = draft;
   const raced = new TooManyUpdates();
   return retry(
     async () => {
-      const found = await readZoneItem(database, reference, call);
+      const found = await readZoneItem(call, reference);
       if (found === undefined) {
-        if (await insertZone(database, reference, draft, now, call)) return 'created';
+        if (await insertZone(call, reference, draft, now)) return 'created';
         throw raced;
       }
-      const { zone } = requireZone(database, reference, found);
+      const { zone } = requireZone(call.db, reference, found);
       const stays = zone.geometry.sha256 === geometry.stored.sha256;
       if (stays && zone.name === content.name && isDeepStrictEqual(zone.properties, content.properties)) {
         return 'unchanged';
       }
       try {
-        if (stays) await updateZone(database, reference, content, { now }, call);
-        else
-          await updateWithGeometry(database, reference, { update: content, prepare: async () => geometry, now }, call);
+        if (stays) await updateZone(call, reference, content, { now });
+        else await updateWithGeometry(call, reference, { update: content, prepare: async () => geometry, now });
         return 'updated';
       } catch (error) {
         // Deleted in between.

@@ -9,10 +9,8 @@ import { checkKeyGiven, LONGEST_OWN_KEY, takeKeys } from '../marker/marker-keys.
 import { readOptionalText, readShown } from '../marker/properties.js';
 import { deleteReadItems } from '../request/batches.js';
 import { putIfAbsentRequest, readItem } from '../request/conditional-write.js';
-import { rangeRequest } from '../request/ranges.js';
-import { send } from '../request/send.js';
 import { transact } from '../request/transact.js';
-import { queryResponses } from '../table/query-responses.js';
+import { queryResponse, queryResponses } from '../table/query-responses.js';
 import {
   checkRoom,
   dropGeometry,
@@ -85,8 +83,8 @@ export interface ZoneReference {
 }
 
 /** The item of a zone, strongly consistent. */
-export const readZoneItem = (database: Database, { collection, key }: ZoneReference, call: Call) =>
-  readItem(database, database.keys.zone(database.keys.scope(collection), key), call);
+export const readZoneItem = (call: Call, { collection, key }: ZoneReference) =>
+  readItem(call, call.db.keys.zone(call.db.keys.scope(collection), key));
 
 /** A zone with its item. Throws NOT_FOUND if there is no valid one. */
 export function requireZone(database: Database, { collection, key }: ZoneReference, item: Item | undefined) {
@@ -104,22 +102,21 @@ function conflict({ collection, key }: ZoneReference): CellportError {
 
 /** Writes a zone that does not exist yet, and returns its item; undefined if it exists. */
 export async function insertZone(
-  database: Database,
+  call: Call,
   { collection, key }: ZoneReference,
   { geometry: prepared, ...content }: ZoneDraft,
   now: string,
-  call: Call,
 ): Promise<Item | undefined> {
   const { bounds, covers } = prepared;
-  const { keys, tables } = database;
+  const { keys, tables } = call.db;
   const table = tables.entities;
-  const geometry = await placeGeometry(database, keys.scope(collection), prepared);
+  const geometry = await placeGeometry(call.db, keys.scope(collection), prepared);
   const item = newZoneItem(keys, { collection, key, content, place: { bounds, covers, geometry }, now });
   const puts = coverItems(keys, collection, key, covers, item).map((cover) => ({ TableName: table, Item: cover }));
   const writes = [putIfAbsentRequest(table, item), ...puts].map((Put) => ({ Put }));
-  const refused = await transact(database, writes, call);
+  const refused = await transact(call, writes);
   if (refused.length === 0) return item;
-  await dropGeometry(database.geometry, geometry);
+  await dropGeometry(call.db.geometry, geometry);
   return undefined;
 }
 
@@ -128,56 +125,43 @@ export async function insertZone(
  * `now` is RFC 3339 in UTC. Throws BAD_USER_INPUT naming the field, LIMIT_EXCEEDED if the geometry needs an object store
  * and there is none, or CONFLICT if the key is taken.
  */
-export async function createZone(
-  database: Database,
-  collection: Collection,
-  input: ZoneInput,
-  now: string,
-  call: Call,
-): Promise<Zone> {
+export async function createZone(call: Call, collection: Collection, input: ZoneInput, now: string): Promise<Zone> {
   const given = collection.idStrategy === 'GIVEN';
   checkKeyGiven(collection, input.key);
   const longest = given ? readMarkerKey('key', input.key) : LONGEST_OWN_KEY;
   // Throws for what is too large before anything is written.
-  const draft = await draftZone(database, collection, longest, input);
-  const [key = longest] = given ? [] : await takeKeys(database, collection, 1, call, 'zone');
+  const draft = await draftZone(call.db, collection, longest, input);
+  const [key = longest] = given ? [] : await takeKeys(call, collection, 1, 'zone');
   const reference = { collection, key };
-  const item = await insertZone(database, reference, draft, now, call);
+  const item = await insertZone(call, reference, draft, now);
   if (item === undefined) throw conflict(reference);
-  return requireZone(database, reference, item).zone;
+  return requireZone(call.db, reference, item).zone;
 }
 
 /** The covers in a range of the geo index, from one Query per MB; undefined if there are more than `most`. */
 export async function readZoneEntries(
-  database: Database,
+  call: Call,
   range: PartitionRange,
   most: number,
-  call: Call,
 ): Promise<ZoneEntry[] | undefined> {
   const entries: ZoneEntry[] = [];
-  for await (const items of queryResponses(
-    database,
-    rangeRequest(database, { index: 'geoA', ...range }),
-    call,
-    most + 1,
-  )) {
-    entries.push(...items.flatMap((item) => zoneEntryOf(database.keys, item) ?? []));
+  for await (const items of queryResponses(call, { index: 'geoA', ...range }, most + 1)) {
+    entries.push(...items.flatMap((item) => zoneEntryOf(call.db.keys, item) ?? []));
   }
   return entries.length > most ? undefined : entries;
 }
 
 /** Some of a collection's zones in key order, from one Query; `next` is the key after which there may be more. */
 export async function queryZones(
-  database: Database,
+  call: Call,
   collection: Collection,
   { after, limit, consistent = false }: { after: string | undefined; limit: number; consistent?: boolean },
-  call: Call,
 ): Promise<{ readonly items: readonly Item[]; readonly zones: readonly Zone[]; readonly next: string | undefined }> {
-  const { keys } = database;
+  const { keys } = call.db;
   const scope = keys.scope(collection);
   const behind = after === undefined ? undefined : keys.zone(scope, after).sk;
   const range = { index: 'entities', pk: keys.zonesPartition(scope), behind, limit, consistent } as const;
-  const { Items = [], LastEvaluatedKey } = await send(database, 'query', rangeRequest(database, range), call);
+  const { Items = [], LastEvaluatedKey } = await queryResponse(call, range);
   const zones = Items.flatMap((item) => zoneFromItem(keys, item, collection.key) ?? []);
   const last =
     LastEvaluatedKey && keys.parseZone({ pk: String(LastEvaluatedKey['pk']), sk: String(LastEvaluatedKey['sk']) });
@@ -195,29 +179,27 @@ const OBJECTS_AT_A_TIME = 10_000;
  * an interruption leaves is found by a later run, or by a sweep in the case of objects. Items are removed only in the
  * incarnation that was read.
  */
-export async function removeZones(database: Database, collection: Collection, call: Call): Promise<void> {
+export async function removeZones(call: Call, collection: Collection): Promise<void> {
   let after: string | undefined;
   do {
     const some = { after, limit: ZONES_AT_A_TIME, consistent: true };
-    const { items, zones, next } = await queryZones(database, collection, some, call);
+    const { items, zones, next } = await queryZones(call, collection, some);
     await deleteReadItems(
-      database,
-      zones.flatMap((zone) => coverKeys(database.keys, zone)),
       call,
+      zones.flatMap((zone) => coverKeys(call.db.keys, zone)),
     );
-    await deleteReadItems(database, items, call);
-    for (const { geometry } of zones) await dropGeometry(database.geometry, geometry);
+    await deleteReadItems(call, items);
+    for (const { geometry } of zones) await dropGeometry(call.db.geometry, geometry);
     after = next;
   } while (after !== undefined);
 }
 
 /** Names of the objects for a collection's zones. */
-async function objectsIn(database: Database, scope: string, call: Call): Promise<Set<string>> {
+async function objectsIn(call: Call, scope: string): Promise<Set<string>> {
   const names = new Set<string>();
-  const pk = database.keys.zonesPartition(scope);
+  const pk = call.db.keys.zonesPartition(scope);
   const attributes = ['geometry.object'];
-  const request = rangeRequest(database, { index: 'entities', pk, consistent: true, attributes });
-  for await (const items of queryResponses(database, request, call)) {
+  for await (const items of queryResponses(call, { index: 'entities', pk, consistent: true, attributes })) {
     for (const { geometry } of items) {
       const { object } = (geometry ?? {}) as { readonly object?: unknown };
       if (typeof object === 'string') names.add(object);
@@ -237,14 +219,14 @@ interface Swept {
  * any request lasts, because a request may be about to write the item for its object. Items are read after the objects
  * are listed, by Query, one collection after the other. Objects left by interrupted puts are also removed.
  */
-export async function sweepObjects(database: Database, objects: ObjectStore, before: Date, call: Call): Promise<Swept> {
+export async function sweepObjects(call: Call, objects: ObjectStore, before: Date): Promise<Swept> {
   let looked = 0;
   let removed = 0;
   let byScope = new Map<string, string[]>();
   let collected = 0;
   const compare = async () => {
     for (const [scope, names] of byScope) {
-      const used = await objectsIn(database, scope, call);
+      const used = await objectsIn(call, scope);
       for (const name of names) {
         if (used.has(name)) continue;
         await objects.remove(name);
@@ -256,7 +238,7 @@ export async function sweepObjects(database: Database, objects: ObjectStore, bef
   };
   for await (const { name, modifiedAt } of objects.list()) {
     call.signal?.throwIfAborted();
-    const scope = scopeOfObject(database.tables, name);
+    const scope = scopeOfObject(call.db.tables, name);
     if (scope !== undefined) looked += 1;
     if (modifiedAt >= before) continue;
     if (name.startsWith(HALF_WRITTEN)) await objects.remove(name);

@@ -22,8 +22,7 @@ import {
   removeDays,
   summarizeDay,
 } from '../../store/reading/kept-days.js';
-import { rangeRequest } from '../../store/request/ranges.js';
-import { send } from '../../store/request/send.js';
+import { queryResponse } from '../../store/table/query-responses.js';
 import { describeTable } from '../../store/table/tables.js';
 import type { PagesOptions } from '../pages/kept-pages.js';
 import { PageMemory } from '../pages/memory.js';
@@ -35,33 +34,33 @@ import { ownName } from './owners.js';
 const STREAM_WITHIN_MS = 60_000;
 
 /** The state of one consumer in the derived table. */
-export function openState(database: Database, consumer: string, call: Call = newCall()): StatePort {
+export function openState(call: Call, consumer: string): StatePort {
   return {
-    load: () => loadStreamState(database, consumer, call),
-    put: (next) => putStreamState(database, consumer, next, call),
-    putDeadLetters: (records) => putDeadLetters(database, consumer, records, call),
+    load: () => loadStreamState(call, consumer),
+    put: (next) => putStreamState(call, consumer, next),
+    putDeadLetters: (records) => putDeadLetters(call, consumer, records),
   };
 }
 
 /** The blocks of the derived table. */
-export function openBlocks(database: Database, call: Call = newCall()): CellsPort {
+export function openBlocks(call: Call): CellsPort {
   return {
-    read: (blocks, consistent) => readBlocks(database, blocks, consistent, call),
-    write: (writes) => replaceBlocks(database, writes, call),
+    read: (blocks, consistent) => readBlocks(call, blocks, consistent),
+    write: (writes) => replaceBlocks(call, writes),
   };
 }
 
 /** The pages of the derived table. Their markers do not name their collection. */
-export function openPages(database: Database, call: Call = newCall()): PagesOptions {
+export function openPages(call: Call): PagesOptions {
   return {
     open: (generation) => ({
-      find: (scope, position) => findPage(database, { scope, generation }, position, call),
-      from: (scope, begin, limit) => pagesFrom(database, { scope, generation }, begin, limit, call),
-      write: (replacements) => replacePages(database, generation, replacements, call),
-      findDirectoryPart: (scope, position) => findDirectoryPart(database, { scope, generation }, position, true, call),
-      putDirectoryPart: (scope, part) => putDirectoryPart(database, { scope, generation }, part, call),
+      find: (scope, position) => findPage(call, { scope, generation }, position),
+      from: (scope, begin, limit) => pagesFrom(call, { scope, generation }, begin, limit),
+      write: (replacements) => replacePages(call, generation, replacements),
+      findDirectoryPart: (scope, position) => findDirectoryPart(call, { scope, generation }, position, true),
+      putDirectoryPart: (scope, part) => putDirectoryPart(call, { scope, generation }, part),
     }),
-    recent: { put: (scope, as, part) => putRecentWrites(database, { scope, ...as }, part, call) },
+    recent: { put: (scope, as, part) => putRecentWrites(call, { scope, ...as }, part) },
     memory: new PageMemory(),
     pack: PACKING,
     decode: (data) => decodePage(data, ''),
@@ -69,31 +68,31 @@ export function openPages(database: Database, call: Call = newCall()): PagesOpti
 }
 
 /** Opens the summaries of readings in a database. */
-export function openSummaries(database: Database): DaysPort {
-  const { keys } = database;
+export function openSummaries(call: Call): DaysPort {
+  const { keys } = call.db;
   return {
     async collections() {
       const found = new Map<string, Collection>();
-      for await (const some of everyCollection(database, 'in use', newCall(), { consistent: true })) {
+      for await (const some of everyCollection(call, 'in use', { consistent: true })) {
         for (const collection of some) found.set(keys.scope(collection), collection);
       }
       return found;
     },
-    open: (days, epoch) => openDays(database, days, epoch, newCall()),
-    due: (collection, upTo) => listDueDays(database, keys.scope(collection), upTo, newCall()),
-    read: (days) => readDays(database, days, newCall()),
-    claim: (day, seen, epoch) => claimDay(database, day, seen, epoch, newCall()),
-    summarize: (collection, day, now) => summarizeDay(database, collection, day, now, newCall()),
-    close: (day, seen, kept) => closeDay(database, day, seen, kept, newCall()),
-    forget: (due) => forgetDueDay(database, due, newCall()),
-    remove: (days) => removeDays(database, days, newCall()),
+    open: (days, epoch) => openDays(call, days, epoch),
+    due: (collection, upTo) => listDueDays(call, keys.scope(collection), upTo),
+    read: (days) => readDays(call, days),
+    claim: (day, seen, epoch) => claimDay(call, day, seen, epoch),
+    summarize: (collection, day, now) => summarizeDay(call, collection, day, now),
+    close: (day, seen, kept) => closeDay(call, day, seen, kept),
+    forget: (due) => forgetDueDay(call, due),
+    remove: (days) => removeDays(call, days),
   };
 }
 
 /** Whether any collection exists, strongly consistent. An invalid item among the collections counts as one. */
 async function hasCollections(database: Database): Promise<boolean> {
   const range = { index: 'entities', pk: database.keys.collectionsPartition, limit: 1, consistent: true } as const;
-  const { Count = 0 } = await send(database, 'query', rangeRequest(database, range), newCall());
+  const { Count = 0 } = await queryResponse(newCall(database), range);
   return Count > 0;
 }
 
@@ -117,12 +116,13 @@ export function consumerParts(
   log: Log,
   consumer = CONSUMER,
 ) {
+  const call = newCall(database);
   return {
     stream: openStream(database, streams),
-    state: openState(database, consumer),
-    cells: openBlocks(database),
-    pages: openPages(database),
-    days: { port: openSummaries(database) },
+    state: openState(call, consumer),
+    cells: openBlocks(call),
+    pages: openPages(call),
+    days: { port: openSummaries(call) },
     clock: database.clock,
     keys: database.keys,
     log,

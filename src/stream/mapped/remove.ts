@@ -31,15 +31,15 @@ export async function removeSource(
   signal: AbortSignal,
 ): Promise<void> {
   const { keys, tables } = database;
-  const call = newCall(signal);
+  const call = newCall(database, signal);
   for await (const page of scan(database, tables.derived, ['pk', 'sk'])) {
     signal.throwIfAborted();
     const found = page.map(({ pk, sk }) => ({ pk: String(pk?.['S']), sk: String(sk?.['S']) }));
     const own = found.filter((key) => scopeOf(keys, key) === scope);
-    await deleteInBulk(database, tables.derived, own, call);
+    await deleteInBulk(call, tables.derived, own);
   }
-  await forgetRejected(database, consumer, call);
-  await noteFailure(database, consumer, null, call);
-  await deleteInBulk(database, tables.derived, [keys.streamState(consumer)], call);
-  await deleteInBulk(database, tables.entities, [keys.job(scope, REREAD_JOB)], call);
+  await forgetRejected(call, consumer);
+  await noteFailure(call, consumer, null);
+  await deleteInBulk(call, tables.derived, [keys.streamState(consumer)]);
+  await deleteInBulk(call, tables.entities, [keys.job(scope, REREAD_JOB)]);
 }

@@ -14,10 +14,10 @@ export function openWinners(database: Database, collection: SourceCollection): W
   const [, sortKey] = source.tableKey;
   const isSorted = sortKey?.type === 'N' && mappingOf(source).newest?.join() === sortKey.name;
   return {
-    read: (wanted) => readWinners(database, scope, wanted, newCall(), { consistent: true }),
-    write: (writes) => replaceWinners(database, scope, writes, newCall()),
+    read: (wanted) => readWinners(newCall(database), scope, wanted, { consistent: true }),
+    write: (writes) => replaceWinners(newCall(database), scope, writes),
     async ask(key) {
-      const responses = itemsAround(database, source, key, newCall());
+      const responses = itemsAround(newCall(database), source, key);
       if (responses === undefined) return undefined;
       let ranking = NO_CONTENDER;
       for await (const items of responses) {

@@ -35,7 +35,7 @@ export function scan(
   maxRcu = Infinity,
 ): AsyncGenerator<readonly WireImage[]> {
   const names = Object.fromEntries(attributes.map((name, index) => [`#${index}`, name]));
-  const call = newCall();
+  const call = newCall(database);
   const { clock } = database;
   const began = clock.now();
   async function* scanSegment(segment: number): AsyncGenerator<readonly WireImage[], void> {
@@ -50,7 +50,7 @@ export function scan(
         ExpressionAttributeNames: names,
         ...(after === undefined ? {} : { ExclusiveStartKey: after }),
       };
-      const page: Operations['wireScan']['output'] = await send(database, 'wireScan', request, call);
+      const page: Operations['wireScan']['output'] = await send(call, 'wireScan', request);
       yield page.Items ?? [];
       const early = () => (call.meter.readUnits / maxRcu) * 1_000 - (clock.now() - began);
       while (early() > 0) {
@@ -82,12 +82,12 @@ function pageItemsOf(keys: Keyspace, key: Key): PageItem[] {
 
 /** The pages of a database for a recount. Their markers do not name their collection. */
 function openRecountPages(database: Database): RecountPages {
-  const call = newCall();
+  const call = newCall(database);
   return {
     async read({ scope, generation, partition }) {
       const range = { from: partition, to: afterPartition(partition), consistent: true };
       try {
-        const pages = await queryPages(database, { scope, collection: '', generation }, range, call);
+        const pages = await queryPages(call, { scope, collection: '', generation }, range);
         return pages.map((page) => ({ ...page, entries: plainEntries(page.columns, '') }));
       } catch (error) {
         if (error instanceof UnknownPageFormat) return undefined;
@@ -98,15 +98,14 @@ function openRecountPages(database: Database): RecountPages {
       const inserts = pages.map((page) => {
         return { scope, begin: page.begin, seen: undefined, round, lost: undefined, pages: [page] };
       });
-      await replacePages(database, generation, inserts, call);
+      await replacePages(call, generation, inserts);
     },
-    putDirectory: (name, part) => putDirectoryPart(database, name, part, call),
+    putDirectory: (name, part) => putDirectoryPart(call, name, part),
     delete: (items) =>
       deleteInBulk(
-        database,
+        call,
         database.tables.derived,
         items.map(({ key }) => key),
-        call,
       ),
   };
 }
@@ -115,7 +114,7 @@ function openRecountPages(database: Database): RecountPages {
 async function sourceScopes(database: Database): Promise<ReadonlySet<string>> {
   const scopes = new Set<string>();
   for (const state of ['in use', 'emptying'] as const) {
-    for await (const some of everyCollection(database, state, newCall(), { consistent: true })) {
+    for await (const some of everyCollection(newCall(database), state, { consistent: true })) {
       for (const one of some) if (hasSource(one)) scopes.add(database.keys.scope(one));
     }
   }
@@ -158,7 +157,7 @@ export function openRecount(
       const ttl = Math.ceil(database.clock.wall() / 1_000) + FENCE_LIVES_S;
       // Never equal to the stored item, because putting an equal item creates no record.
       const fence = { ...key, fence: randomUUID(), ttl };
-      await send(database, 'put', { TableName: tables.entities, Item: fence }, newCall());
+      await send(newCall(database), 'put', { TableName: tables.entities, Item: fence });
       return key;
     },
     pages: openRecountPages(database),

@@ -13,7 +13,7 @@ const MONTHLY = 'MONTHLY';
 
 /** Whether any collection has tables of months. Consistent: their first records must not be missed. */
 export async function hasMonths(database: Database): Promise<boolean> {
-  for await (const collections of everyCollection(database, 'in use', newCall(), { consistent: true })) {
+  for await (const collections of everyCollection(newCall(database), 'in use', { consistent: true })) {
     if (collections.some(({ readingsTable }) => readingsTable === MONTHLY)) return true;
   }
   return false;

@@ -2,11 +2,10 @@ import { makeExecutableSchema } from '@graphql-tools/schema';
 import { graphql } from 'graphql';
 import { expect, test } from 'vitest';
 
-import { systemClock } from '../../../src/clock.js';
 import { boundFields } from '../../../src/graphql/limits/bounded-lists.js';
 import { Work } from '../../../src/graphql/work.js';
 import { DEFAULT_LIMITS } from '../../../src/model/limits.js';
-import { Scheduler } from '../../../src/scheduling/scheduler.js';
+import { memoryDatabase } from '../../support/memory-store.js';
 
 /** The answer to a query, and how many times each field was resolved. */
 async function ask(source: string, { maxNodes = 1_000, variables = {} } = {}) {
@@ -35,7 +34,7 @@ async function ask(source: string, { maxNodes = 1_000, variables = {} } = {}) {
     },
   });
   boundFields(schema);
-  const work = new Work({ ...DEFAULT_LIMITS, maxNodes }, new Scheduler(systemClock));
+  const work = new Work({ ...DEFAULT_LIMITS, maxNodes }, memoryDatabase());
   const { data, errors = [] } = await graphql({ schema, source, variableValues: variables, contextValue: { work } });
   work.end();
   return { data, errors: errors.map(({ message }) => message), resolved, aborted: work.signal.aborted };

@@ -53,7 +53,7 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
     const put = async (key: string) => {
       const position = { lng: chance.next() * 360 - 180, lat: chance.next() * 180 - 90 };
       const item = newMarkerItem(db, collection, { key, position, name: `Park ${chance.integer(1, 1e6)}` }, NOW);
-      await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+      await send(newCall(db), 'put', { TableName: db.tables.entities, Item: item });
     };
     let writing = true;
     let writes = 0;
@@ -63,7 +63,7 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
         const key = `m${chance.integer(1, 200)}`;
         const { pk, sk } = db.keys.marker('parks', key);
         if (chance.happens(0.3)) {
-          await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
+          await send(newCall(db), 'delete', { TableName: db.tables.entities, Key: { pk, sk } });
         } else await put(key);
         await sleep(APART_MS);
       }

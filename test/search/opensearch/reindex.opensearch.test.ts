@@ -45,10 +45,10 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
   });
   const marker = (key: string) =>
     newMarkerItem(db, collection, { key, name: `Park ${key}`, position: { lng: 1, lat: 2 } }, NOW);
-  const put = (key: string) => send(db, 'put', { TableName: db.tables.entities, Item: marker(key) }, newCall());
+  const put = (key: string) => send(newCall(db), 'put', { TableName: db.tables.entities, Item: marker(key) });
   const remove = (key: string) => {
     const { pk, sk } = db.keys.marker('parks', key);
-    return send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
+    return send(newCall(db), 'delete', { TableName: db.tables.entities, Key: { pk, sk } });
   };
   const indexOf = async (name: string) => (await stateItem(db, name).load())?.index ?? '';
   const drift = () =>
@@ -70,7 +70,7 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
     proxy = await startProxy(await clusterUrl());
     collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
     const markers = Array.from({ length: MARKERS }, (_, n) => marker(`m${n}`));
-    await putInBulk(db, db.tables.entities, markers, newCall());
+    await putInBulk(newCall(db), db.tables.entities, markers);
     server = new FleetSearch(proxy.url, backend, log);
     server.start();
     await until(() => server.status.state === 'following');

@@ -82,7 +82,7 @@ describe.skipIf(!HAS_OPENSEARCH)('geo_shape queries', async () => {
     collection = await testCollection(db, { key: 'stars', name: 'Stars' }, NOW);
     for (const [index, coordinates] of ZONES.entries()) {
       const geometry = { type: 'Polygon', coordinates };
-      const zone = await createZone(db, collection, { key: `z${index}`, geometry }, NOW, newCall());
+      const zone = await createZone(newCall(db), collection, { key: `z${index}`, geometry }, NOW);
       const json = await readGeometry(db.geometry, zone.geometry);
       geometries.set(zone.key, JSON.parse(String(json)) as ZoneGeometry);
     }

@@ -120,7 +120,7 @@ test.runIf(turn())(
     const stopping = new AbortController();
     const filled = fillSource(backend, collection, silentLog, stopping.signal);
     filled.catch(() => undefined);
-    const stateOf = () => loadStreamState(db, sourceConsumer('slow'), newCall());
+    const stateOf = () => loadStreamState(newCall(db), sourceConsumer('slow'));
     await vi.waitFor(async () => expect((await stateOf())?.gap).not.toBe(undefined), soon);
     const owner = (await stateOf())?.owner;
     await serve(db);
@@ -136,8 +136,7 @@ test.runIf(turn())('a command whose fill another process has taken over and then
   const table = await make('taken', [shop(1, 1, 1)]);
   const collection = await newSource('taken', table);
   const created = follow('taken', { ...MAPPING, table });
-  const isOwned = async () =>
-    expect((await loadStreamState(db, sourceConsumer('taken'), newCall()))?.owner).toBeTruthy();
+  const isOwned = async () => expect((await loadStreamState(newCall(db), sourceConsumer('taken')))?.owner).toBeTruthy();
   await vi.waitFor(isOwned, soon);
   const stopping = new AbortController();
   const slow = { ...collection, source: { ...collection.source, maxRcu: 0.0001 } };

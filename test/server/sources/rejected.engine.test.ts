@@ -61,15 +61,15 @@ test.runIf(turn())(
 test.runIf(turn())('of many rejected items, a thousand are listed, and all are counted', async () => {
   const rejected = (from: number, count: number, reason: string) =>
     Array.from({ length: count }, (_, at) => ({ reason, event: 'MODIFY', item: `item ${from + at}` }));
-  const listed = () => countDeadLetters(db, 'source/many', newCall());
-  await noteRejected(db, 'source/many', rejected(0, 1_100, 'bad'), newCall());
+  const listed = () => countDeadLetters(newCall(db), 'source/many');
+  await noteRejected(newCall(db), 'source/many', rejected(0, 1_100, 'bad'));
   expect(await listed()).toBe(1_000);
-  await noteRejected(db, 'source/many', [...rejected(0, 50, ''), ...rejected(2_000, 20, 'bad')], newCall());
+  await noteRejected(newCall(db), 'source/many', [...rejected(0, 50, ''), ...rejected(2_000, 20, 'bad')]);
   expect(await listed()).toBe(970);
   const filled = new RejectedItems();
   filled.add(rejected(0, 3_000, 'bad'));
   filled.add([...rejected(0, 10, 'bad'), ...rejected(500, 100, '')]);
   expect(filled.count).toBe(2_900);
-  await filled.store(db, 'source/many', newCall());
+  await filled.store(newCall(db), 'source/many');
   expect(await listed()).toBe(900);
 });

@@ -7,7 +7,7 @@ import { createSource } from '../../../src/cli/source/create.js';
 import { readConfig } from '../../../src/config.js';
 import { silentLog } from '../../../src/log.js';
 import { readMapping } from '../../../src/sources/mapping.js';
-import type { Item } from '../../../src/store/database.js';
+import { newCall, type Item } from '../../../src/store/database.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { createTable, deleteItem, putItem } from '../../sources/foreign-table.js';
 import { markerOf } from '../../sources/marker-of.js';
@@ -46,7 +46,7 @@ beforeAll(async () => {
     close: () => Promise.resolve(),
   };
   const config = readConfig({}, engineSettings());
-  const session = { ...backend, config, log: silentLog, signal: new AbortController().signal };
+  const session = { ...backend, config, log: silentLog, signal: new AbortController().signal, call: newCall(db) };
   // As the command does, but all at once: a fill waits for its stream for seconds.
   const create = async ({ collection, mapping, key, items }: Table) => {
     await createTable(db, mapping.table, key, 'NEW_AND_OLD_IMAGES');

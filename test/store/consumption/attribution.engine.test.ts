@@ -49,10 +49,10 @@ plain.client.middlewareStack.add(
 );
 
 /** What one piece of work consumed: units by index (or table) and key, all units there, and what DynamoDB reported. */
-async function consumed(work: (db: Database, call: Call) => Promise<unknown>) {
+async function consumed(work: (call: Call) => Promise<unknown>) {
   reported.clear();
   const consumption = new ConsumptionSampler(() => 0);
-  await work({ ...plain, consumption }, newCall());
+  await work(newCall({ ...plain, consumption }));
   const { keys, seconds } = consumption.report(1_000);
   const units = ({ readUnits, writeUnits }: Pick<HotKey, 'readUnits' | 'writeUnits'>) => readUnits + writeUnits;
   const totals = new Map(consumption.totals().map((total) => [total.index ?? total.table, units(total)] as const));
@@ -83,12 +83,14 @@ test('writes count for the keys of the table and of each index, in a batch and i
   };
   const own = (items: readonly Item[]) => Object.fromEntries(items.map(({ pk }) => [String(pk), 1]));
   const batched = itemsOf('batch');
-  const batch = await consumed((db, call) => putInBulk(db, entities, batched, call));
+  const batch = await consumed((call) => putInBulk(call, entities, batched));
   expect(batch.of('geoA')).toEqual(ofPrefixes);
   expect(batch.of(entities)).toEqual(own(batched));
   // DynamoDB Local reports too little for a transaction.
   const together = itemsOf('transaction');
-  const transaction = await consumed((db, call) => putInBulk({ ...db, waitsForDisk: true }, entities, together, call));
+  const transaction = await consumed((call) =>
+    putInBulk(newCall({ ...call.db, waitsForDisk: true }), entities, together),
+  );
   const all = transaction.totals.get('geoA') ?? 0;
   expect(all).toBeGreaterThan(0);
   for (const [pk, units] of Object.entries(ofPrefixes))
@@ -97,37 +99,37 @@ test('writes count for the keys of the table and of each index, in a batch and i
 });
 
 test('a move counts for the prefix it leads to; what a deletion removes from an index counts for no key', async () => {
-  await createMarkers(plain, parks, markersIn('moves', POZNAN, 1), NOW, newCall());
+  await createMarkers(newCall(plain), parks, markersIn('moves', POZNAN, 1), NOW);
   const reference = { collection: parks, key: 'moves0' };
-  const move = await consumed((db, call) => updateMarker(db, reference, { position: PARIS }, { now: NOW }, call));
+  const move = await consumed((call) => updateMarker(call, reference, { position: PARIS }, { now: NOW }));
   expect(move.of('geoA')).toEqual({ 'marker::parks::u0': 2 });
-  const deletion = await consumed((db, call) => deleteMarker(db, reference, { now: NOW }, call));
+  const deletion = await consumed((call) => deleteMarker(call, reference, { now: NOW }));
   expect(deletion.totals.get('geoA')).toBe(1);
   expect(deletion.of('geoA')).toEqual({});
   expect(Object.keys(deletion.of(entities))).toEqual(['marker::parks::moves0']);
 });
 
 test('reads count for the partition that a Query names, and equally for the keys of a batch', async () => {
-  await createMarkers(plain, parks, markersIn('read', BERLIN, 40), NOW, newCall());
-  const query = await consumed((db, call) =>
-    send(db, 'query', rangeRequest(db, { index: 'geoA', pk: 'marker::parks::u3', from: '0', to: 'z' }), call),
+  await createMarkers(newCall(plain), parks, markersIn('read', BERLIN, 40), NOW);
+  const query = await consumed((call) =>
+    send(call, 'query', rangeRequest(call.db, { index: 'geoA', pk: 'marker::parks::u3', from: '0', to: 'z' })),
   );
   expect(query.of('geoA')).toEqual({ 'marker::parks::u3': query.totals.get('geoA') });
   const keys = ['read0', 'read1', 'nobody'].map((key) => plain.keys.marker('parks', key));
-  const batch = await consumed((db, call) => batchGet(db, entities, keys, call));
+  const batch = await consumed((call) => batchGet(call, entities, keys));
   // It reports nothing for the missing one.
   for (const { pk } of keys) expect(batch.of(entities)[pk]).toBeCloseTo((batch.totals.get(entities) ?? 0) / 3);
-  const scan = await consumed((db, call) => send(db, 'scan', { TableName: entities }, call));
+  const scan = await consumed((call) => send(call, 'scan', { TableName: entities }));
   expect(scan.of(entities)).toEqual({});
 });
 
 test("a client's request asks for capacity, except for writes on an engine that they would slow down", async () => {
   const capacityOf = async (db: Partial<Database>, operation: 'get' | 'put') => {
     sent.reset();
-    const unpriced = { ...newCall(), unpriced: true };
+    const unpriced = { ...newCall({ ...plain, ...db }), unpriced: true };
     const key = { pk: 'p', sk: 's' };
-    if (operation === 'get') await send({ ...plain, ...db }, 'get', { TableName: entities, Key: key }, unpriced);
-    else await send({ ...plain, ...db }, 'put', { TableName: entities, Item: key }, unpriced);
+    if (operation === 'get') await send(unpriced, 'get', { TableName: entities, Key: key });
+    else await send(unpriced, 'put', { TableName: entities, Item: key });
     return sent.commands[0]?.input['ReturnConsumedCapacity'];
   };
   const consumption = new ConsumptionSampler(() => 0);

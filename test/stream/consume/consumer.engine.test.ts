@@ -38,34 +38,30 @@ test('cells and places follow creates, moves and deletes; an invalid marker beco
       [['Poznań', 'A', `${index % 7}`], ['Poznań'], []][index % 3],
     ),
   );
-  await putInBulk(db, db.tables.entities, markers, newCall());
+  await putInBulk(newCall(db), db.tables.entities, markers);
   await putInBulk(
-    db,
+    newCall(db),
     db.tables.entities,
     markers.slice(0, 300).map((item) => ({ ...item, lng: 1, lat: 1, place: ['Berlin', 'D'] })),
-    newCall(),
   );
   for (const { pk, sk } of markers.slice(100, 150)) {
-    await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
+    await send(newCall(db), 'delete', { TableName: db.tables.entities, Key: { pk, sk } });
   }
-  await putInBulk(
-    db,
-    db.tables.entities,
-    [{ ...db.keys.marker('parks', 'odd'), lng: 'east', lat: 1, place: ['X'] }],
-    newCall(),
-  );
+  await putInBulk(newCall(db), db.tables.entities, [
+    { ...db.keys.marker('parks', 'odd'), lng: 'east', lat: 1, place: ['X'] },
+  ]);
   await untilRead(db);
 
   expect(await storedCells(db)).toEqual(await countedCells(db));
   expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
-  expect(await readDeadLetters(db, 'cells', { first: 10 }, newCall())).toMatchObject({
+  expect(await readDeadLetters(newCall(db), 'cells', { first: 10 })).toMatchObject({
     letters: [{ reason: 'lng is not a number from -180 to 180' }],
     next: null,
   });
   expect(consumer.status()).toMatchObject({ owner: true, countsExact: true, gap: null, deadLetters: 1 });
 
   await running.stop();
-  expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({ owner: '', plan: null });
+  expect(await loadStreamState(newCall(db), 'cells')).toMatchObject({ owner: '', plan: null });
 });
 
 test('other servers hear how far the cells and pages are while batch follows batch', async () => {
@@ -74,8 +70,8 @@ test('other servers hear how far the cells and pages are while batch follows bat
   const began = Date.now();
   let endAt = 0;
   for (let writes = 0; endAt <= began && writes < 500; writes++) {
-    await putInBulk(db, db.tables.entities, [markerItem(db, 'trams', 'one', 10, writes / 100)], newCall());
-    endAt = (await loadStreamState(db, 'cells', newCall()))?.endAt ?? 0;
+    await putInBulk(newCall(db), db.tables.entities, [markerItem(db, 'trams', 'one', 10, writes / 100)]);
+    endAt = (await loadStreamState(newCall(db), 'cells'))?.endAt ?? 0;
   }
   expect(endAt).toBeGreaterThan(began);
   // The next test counts its own batches.
@@ -85,9 +81,9 @@ test('other servers hear how far the cells and pages are while batch follows bat
 
 test('the next consumer continues where the last one stopped, and applies nothing twice', async () => {
   const batches: number[] = [];
-  const before = (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
+  const before = (await loadStreamState(newCall(db), 'cells'))?.batch ?? 0;
   const running = started(consumerOf((batch) => batches.push(batch)));
-  await putInBulk(db, db.tables.entities, [markerItem(db, 'parks', 'late', 10, 10)], newCall());
+  await putInBulk(newCall(db), db.tables.entities, [markerItem(db, 'parks', 'late', 10, 10)]);
   await untilRead(db);
   expect(batches).toEqual([before + 1]);
   expect(await storedCells(db)).toEqual(await countedCells(db));
@@ -117,18 +113,16 @@ test('a block is replaced only if it is unchanged since it was read, and created
   const children = new Map([['k', { count: 2, sumLng: 5, sumLat: -7 }]]);
   const write = async (seen: number | undefined, batch: number) =>
     (
-      await replaceBlocks(
-        db,
-        [{ ...block, found: { ...ABSENT_BLOCK, batch: seen }, next: { batch, children } }],
-        newCall(),
-      )
+      await replaceBlocks(newCall(db), [
+        { ...block, found: { ...ABSENT_BLOCK, batch: seen }, next: { batch, children } },
+      ])
     )[0];
   expect(await write(1, 2)).toBe('refused');
   expect(await write(undefined, 3)).toBe('written');
   expect(await write(undefined, 4)).toBe('refused');
   expect(await write(2, 4)).toBe('refused');
   expect(await write(3, 4)).toBe('written');
-  expect(await readBlocks(db, [block, { scope: 'probe', parent: '' }], true, newCall())).toEqual([
+  expect(await readBlocks(newCall(db), [block, { scope: 'probe', parent: '' }], true)).toEqual([
     { batch: 4, children },
     { batch: undefined, children: new Map() },
   ]);
@@ -136,8 +130,8 @@ test('a block is replaced only if it is unchanged since it was read, and created
 
 test('of two writers of the same version of the state, one is rejected', async () => {
   const next = { ...firstState('stream', 1), version: 1, token: 'a', shards: { one: { since: 5, after: '7' } } };
-  expect(await putStreamState(db, 'probe', next, newCall())).toBe(true);
-  expect(await putStreamState(db, 'probe', { ...next, token: 'b' }, newCall())).toBe(false);
-  expect(await putStreamState(db, 'probe', { ...next, version: 2 }, newCall())).toBe(true);
-  expect(await loadStreamState(db, 'probe', newCall())).toEqual({ ...next, version: 2 });
+  expect(await putStreamState(newCall(db), 'probe', next)).toBe(true);
+  expect(await putStreamState(newCall(db), 'probe', { ...next, token: 'b' })).toBe(false);
+  expect(await putStreamState(newCall(db), 'probe', { ...next, version: 2 })).toBe(true);
+  expect(await loadStreamState(newCall(db), 'probe')).toEqual({ ...next, version: 2 });
 });

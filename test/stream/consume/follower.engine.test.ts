@@ -10,7 +10,7 @@ import { markerItem, streamParts } from '../support.js';
 
 const db = await testDatabase('readable', { stream: true });
 const put = (key: string) =>
-  send(db, 'put', { TableName: db.tables.entities, Item: markerItem(db, 'parks', key, 1, 1) }, newCall());
+  send(newCall(db), 'put', { TableName: db.tables.entities, Item: markerItem(db, 'parks', key, 1, 1) });
 
 test('a follower reads everything written after its first onEnd, and nothing older', async () => {
   await put('old');

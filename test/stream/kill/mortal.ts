@@ -33,7 +33,7 @@ export function mortalConsumer(db: Database): MortalConsumer {
   const options: WorkerOptions = { engine: engine(), tables: db.tables };
   const program = join(inject('compiled'), 'test/stream/kill/worker.js');
   let child: ChildProcess | undefined;
-  const batchNow = async () => (await loadStreamState(db, 'cells', newCall()))?.batch ?? 0;
+  const batchNow = async () => (await loadStreamState(newCall(db), 'cells'))?.batch ?? 0;
   const start = () => {
     child = spawn(process.execPath, [program, JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'inherit'] });
   };

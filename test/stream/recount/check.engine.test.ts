@@ -18,8 +18,8 @@ import { markerItem, started, streamParts, untilRead, whileConsuming, withoutWai
 
 const db = await testDatabase('readable', { stream: true });
 
-const put = (item: Item, table = db.tables.entities) => send(db, 'put', { TableName: table, Item: item }, newCall());
-const stateNow = () => loadStreamState(db, 'cells', newCall());
+const put = (item: Item, table = db.tables.entities) => send(newCall(db), 'put', { TableName: table, Item: item });
+const stateNow = () => loadStreamState(newCall(db), 'cells');
 let versions = 0;
 const drawn = (scope: string, key: string, lng: number, lat = 52) => {
   versions += 1;
@@ -44,7 +44,7 @@ async function check() {
 test('a check beside a server and writers takes no lease, writes nothing and finds exactly what differs', async () => {
   const markers = Array.from({ length: 200 }, (_, index) => drawn('parks', `m${index}`, index / 100, 52));
   const elsewhere = Array.from({ length: 50 }, (_, index) => drawn('quiet', `m${index}`, 100 + index, 10));
-  await whileConsuming(db, () => putInBulk(db, db.tables.entities, [...markers, ...elsewhere], newCall()));
+  await whileConsuming(db, () => putInBulk(newCall(db), db.tables.entities, [...markers, ...elsewhere]));
 
   const owners: boolean[] = [];
   // A consumer that has not written these blocks and pages takes them as they are.
@@ -73,9 +73,9 @@ test('a check beside a server and writers takes no lease, writes nothing and fin
     { scope: 'quiet', parent: 'w' },
   ];
   for (const block of [hot, cold]) {
-    const [found = ABSENT_BLOCK] = await readBlocks(db, [block], true, newCall());
+    const [found = ABSENT_BLOCK] = await readBlocks(newCall(db), [block], true);
     const children = new Map([...found.children, ['7', { count: 5, sumLng: 5, sumLat: 5 }]]);
-    await replaceBlocks(db, [{ ...block, found, next: { batch: found.batch ?? 0, children } }], newCall());
+    await replaceBlocks(newCall(db), [{ ...block, found, next: { batch: found.batch ?? 0, children } }]);
   }
   // And a page that lacks a marker.
   const { items } = await pagesOfTable(db);

@@ -39,9 +39,9 @@ function anyMarker(index: number): Item {
   return { ...markerItem(db, SCOPES[index % 2] ?? '', `m${index}`, lng, lat), ...drawn };
 }
 
-const put = (item: Item, table = db.tables.entities) => send(db, 'put', { TableName: table, Item: item }, newCall());
+const put = (item: Item, table = db.tables.entities) => send(newCall(db), 'put', { TableName: table, Item: item });
 const remove = ({ pk, sk }: Item, table = db.tables.entities) =>
-  send(db, 'delete', { TableName: table, Key: { pk, sk } }, newCall());
+  send(newCall(db), 'delete', { TableName: table, Key: { pk, sk } });
 
 const recounting = (checkOnly: boolean, signal = new AbortController().signal) => {
   return recount(
@@ -50,7 +50,7 @@ const recounting = (checkOnly: boolean, signal = new AbortController().signal) =
   );
 };
 
-const stateNow = () => loadStreamState(db, 'cells', newCall());
+const stateNow = () => loadStreamState(newCall(db), 'cells');
 
 const withConsumer = (work: () => Promise<unknown>) => whileConsuming(db, work);
 
@@ -65,10 +65,9 @@ async function expectPages(): Promise<void> {
 test('a recount rebuilds all pages while markers are written, and the consumer continues with them', async () => {
   await withConsumer(async () => {
     await putInBulk(
-      db,
+      newCall(db),
       db.tables.entities,
       Array.from({ length: MARKERS }, (_, index) => anyMarker(index)),
-      newCall(),
     );
     await untilRead(db);
     const before = await stateNow();

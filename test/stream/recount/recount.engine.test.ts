@@ -45,23 +45,23 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
   const markers = Array.from({ length: MARKERS }, (_, index) =>
     markerItem(db, 'parks', `m${index}`, ((index * 7.7) % 360) - 180, ((index * 3.3) % 180) - 90, placeOf(index)),
   );
-  await putInBulk(db, db.tables.entities, markers, newCall());
+  await putInBulk(newCall(db), db.tables.entities, markers);
   await untilRead(db);
 
   // Tamper with the cells: a wrong count, and a block without markers.
   const total = { scope: 'parks', parent: '' };
-  const [before = ABSENT_BLOCK] = await readBlocks(db, [total], true, newCall());
+  const [before = ABSENT_BLOCK] = await readBlocks(newCall(db), [total], true);
   const batch = before.batch ?? 0;
   const wrong = new Map([['u', { count: 999, sumLng: 1, sumLat: 1 }]]);
   const next = { batch, children: wrong };
-  await replaceBlocks(db, [{ ...total, found: before, next }], newCall());
-  await replaceBlocks(db, [{ scope: 'ghosts', parent: 'u3', found: ABSENT_BLOCK, next }], newCall());
+  await replaceBlocks(newCall(db), [{ ...total, found: before, next }]);
+  await replaceBlocks(newCall(db), [{ scope: 'ghosts', parent: 'u3', found: ABSENT_BLOCK, next }]);
   const place = { scope: 'parks', parent: placeParent(['Poznań', 'A']) };
   const ghost = { scope: 'parks', parent: placeParent(['Poznan']) };
   const wrongPlace = { next: { batch, children: new Map([['', { count: 999, sumLng: 0, sumLat: 0 }]]) } };
-  const [placed = ABSENT_BLOCK] = await readBlocks(db, [place], true, newCall());
-  await replaceBlocks(db, [{ ...place, found: placed, ...wrongPlace }], newCall());
-  await replaceBlocks(db, [{ ...ghost, found: ABSENT_BLOCK, ...wrongPlace }], newCall());
+  const [placed = ABSENT_BLOCK] = await readBlocks(newCall(db), [place], true);
+  await replaceBlocks(newCall(db), [{ ...place, found: placed, ...wrongPlace }]);
+  await replaceBlocks(newCall(db), [{ ...ghost, found: ABSENT_BLOCK, ...wrongPlace }]);
   const { drifted: found, ...checked } = await recounting(true);
   expect(checked).toMatchObject({ markers: MARKERS });
   expect(found).toHaveLength(4);
@@ -73,7 +73,7 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
   const writer = (async () => {
     for (let index = 0; writing; index = (index + 1) % MARKERS) {
       const { pk, sk } = db.keys.marker('parks', `m${index}`);
-      if (index % 5 === 0) await send(db, 'delete', { TableName: db.tables.entities, Key: { pk, sk } }, newCall());
+      if (index % 5 === 0) await send(newCall(db), 'delete', { TableName: db.tables.entities, Key: { pk, sk } });
       else {
         const item = markerItem(
           db,
@@ -83,24 +83,23 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
           Math.random() * 180 - 90,
           placeOf(index + 1),
         );
-        await send(db, 'put', { TableName: db.tables.entities, Item: item }, newCall());
+        await send(newCall(db), 'put', { TableName: db.tables.entities, Item: item });
       }
       await systemClock.sleep(5);
     }
   })();
   for (;;) {
-    const state = await loadStreamState(db, 'cells', newCall());
+    const state = await loadStreamState(newCall(db), 'cells');
     if (state === undefined) continue;
     const gap = { since: new Date().toISOString(), reason: 'for a test' };
-    if (await putStreamState(db, 'cells', { ...state, gap, version: state.version + 1, token: 'test' }, newCall()))
-      break;
+    if (await putStreamState(newCall(db), 'cells', { ...state, gap, version: state.version + 1, token: 'test' })) break;
   }
   const { drifted } = await recounting(false);
   expect(drifted).toEqual(expect.arrayContaining([total, { scope: 'ghosts', parent: 'u3' }, place, ghost]));
   writing = false;
   await writer;
   await untilRead(db);
-  expect((await loadStreamState(db, 'cells', newCall()))?.gap).toBeNull();
+  expect((await loadStreamState(newCall(db), 'cells'))?.gap).toBeNull();
   expect(await storedCells(db)).toEqual(await countedCells(db));
   expect(await storedPlaces(db)).toEqual(await countedPlaces(db));
   await running.stop();
@@ -109,28 +108,22 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
 test('a recount measures what a release before has counted, a check leaves it unmeasured and finds what is wrong', async () => {
   const name = { scope: 'trees', parent: '' };
   const size = async () => {
-    const [{ children } = ABSENT_BLOCK] = await readBlocks(db, [name], true, newCall());
+    const [{ children } = ABSENT_BLOCK] = await readBlocks(newCall(db), [name], true);
     return measuredBytes(children);
   };
   const put = (first: number) =>
     putInBulk(
-      db,
+      newCall(db),
       db.tables.entities,
       Array.from({ length: 10 }, (_, index) => markerItem(db, 'trees', `t${first + index}`, index, index)),
-      newCall(),
     );
   const change = (expression: string) =>
-    send(
-      db,
-      'update',
-      {
-        TableName: db.tables.derived,
-        Key: db.keys.cell('trees', ''),
-        UpdateExpression: expression,
-        ExpressionAttributeNames: { '#bytes': 'bytes' },
-      },
-      newCall(),
-    );
+    send(newCall(db), 'update', {
+      TableName: db.tables.derived,
+      Key: db.keys.cell('trees', ''),
+      UpdateExpression: expression,
+      ExpressionAttributeNames: { '#bytes': 'bytes' },
+    });
   await whileConsuming(db, () => put(0));
   expect(await size()).toBeGreaterThan(0);
   await change('REMOVE #bytes, measured');
@@ -149,12 +142,12 @@ test('counts of another format are rejected; a recount replaces them, and an upg
     () => recounting(false),
     async () => {
       await whileConsuming(db, async () => undefined, { upgrade: true });
-      expect((await loadStreamState(db, 'cells', newCall()))?.gap?.reason).toMatch(/format older/);
+      expect((await loadStreamState(newCall(db), 'cells'))?.gap?.reason).toMatch(/format older/);
       await recounting(false);
     },
   ];
   for (const upgrade of variants(upgrades)) {
-    const state = await loadStreamState(db, 'cells', newCall());
+    const state = await loadStreamState(newCall(db), 'cells');
     if (state === undefined) throw new Error('there is no state');
     // As if places had never been counted, with a batch in progress that this version would fold differently.
     const read = Object.entries(state.shards).flatMap(([shard, { after }]) =>
@@ -162,17 +155,17 @@ test('counts of another format are rejected; a recount replaces them, and an upg
     );
     const plan = Object.fromEntries(read.map(([shard, last]) => [shard, { first: last, to: last }]));
     for (const { pk, sk } of (await allItems(db, db.tables.derived)).filter((item) => 'n' in item)) {
-      await send(db, 'delete', { TableName: db.tables.derived, Key: { pk, sk } }, newCall());
+      await send(newCall(db), 'delete', { TableName: db.tables.derived, Key: { pk, sk } });
     }
     const older = { ...state, layout: 'older', plan, version: state.version + 1, token: 'older' };
-    expect(await putStreamState(db, 'cells', older, newCall())).toBe(true);
+    expect(await putStreamState(newCall(db), 'cells', older)).toBe(true);
 
     await expect(new Consumer(streamParts(db)).run(new AbortController().signal)).rejects.toThrow(OtherFormat);
     await expect(recounting(true)).rejects.toThrow(OtherFormat);
-    expect(await loadStreamState(db, 'cells', newCall())).toEqual(older);
+    expect(await loadStreamState(newCall(db), 'cells')).toEqual(older);
     expect(await storedPlaces(db)).toEqual({});
     await upgrade();
-    expect(await loadStreamState(db, 'cells', newCall())).toMatchObject({
+    expect(await loadStreamState(newCall(db), 'cells')).toMatchObject({
       layout: DERIVED_FORMAT,
       gap: null,
       plan: null,
