@@ -113,7 +113,7 @@ const letterOf = (word: string) =>
 
 /** East in German, but west in French, Italian, Portuguese and Spanish. */
 const LETTER_O = /^O(?=\s?\d)|(?<=[^\p{L}\s]\s?)O$/iu;
-const GERMAN = /lan?e?ngen?|koordinaten?|standort/;
+const GERMAN = /lae?nge|koordinate|standort/;
 const ROMANCE = /longitud(?!e)|coorden|coordonn/;
 
 /** A longitude with E or W in place of O, by the language of its field's name. Throws InvalidRow if that does not tell. */

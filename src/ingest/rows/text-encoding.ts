@@ -11,8 +11,8 @@ function replacementsIn(bytes: Uint8Array): number {
 }
 
 /**
- * Detects the encoding of a text from its first megabyte: UTF-16 if it has that byte order mark, or
- * begins with a character of ASCII in it; a table is in Windows-1252 if more of its characters are invalid than valid as UTF-8.
+ * Detects the encoding of a text from its first megabyte: UTF-16 if it has that byte order mark, or begins with a
+ * character of ASCII in it; a table is in Windows-1252 if more of its characters are invalid than valid as UTF-8.
  */
 export function encodingOfSample(sample: Uint8Array, isTable = true): string {
   if (sample[0] === 0xff && sample[1] === 0xfe) return 'utf-16le';
