@@ -296,7 +296,8 @@ describe('the direction of imports', () => {
         /\bclient\s*\.send\((?:[^();]|\((?:[^()]|\([^()]*\))*\))*, (?:options|\{ abortSignal \})\)/g,
       );
       return (
-        code.match(/\bclient\s*\.send\(/g)?.length !== limited?.length || !/\bwith(?:inTime|Deadline)\(/.test(code)
+        code.match(/\bclient\s*\.send\(/g)?.length !== limited?.length ||
+        !/\b(?:with(?:inTime|Deadline)|answerUnless)\(/.test(code)
       );
     });
     expect(wrong).toEqual([]);

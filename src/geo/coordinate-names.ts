@@ -6,14 +6,14 @@ export function plainName(name: string): string {
 }
 
 const LAT_WORDS =
-  'lat(?:t?itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|широта|纬度|緯度|enlem|zemepisnasirka';
+  'lat(?:t?itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|широта|纬度|緯度|enlem|(?:zemepisna)?sirka|leveys(?:aste|piiri)?|(?:foldrajzi)?szelesseg|geografskasirina|γεωγραφικοπλατος|위도';
 const LNG_WORDS =
-  'lng|lon(?:g(?:itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|долгота|经度|経度|經度|boylam|zemepisnadelka';
+  'lng|lon(?:g(?:t?itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|долгота|经度|経度|經度|boylam|(?:zemepisna)?delka|pituus(?:aste|piiri)?|(?:foldrajzi)?hosszusag|geografskaduzina|γεωγραφικομηκος|경도';
 
 /** What both coordinates are called in many languages and programs, as parts of expressions for plain names. */
 export const COORDINATE_WORDS = {
-  lat: LAT_WORDS,
-  lng: LNG_WORDS,
+  lat: LAT_WORDS.normalize('NFD'),
+  lng: LNG_WORDS.normalize('NFD'),
   /** What stands behind such a word, as in `lat_dd`. */
   behind: '(?:dd|dec(?:imal)?|(?:in)?deg(?:rees)?|wgs84|coord(?:inate)?|[nexy])?',
 } as const;

@@ -9,7 +9,7 @@ export function decimalIn(text: string): number | undefined {
 }
 
 const WKT_POINT = new RegExp(
-  String.raw`^(?:SRID=4326;)?(?:MULTI)?POINT\s*(?:(?:ZM?|M)\s*)?\(\s*(?:\(\s*)?(${NUMBER})\s+(${NUMBER})(?:\s+(${NUMBER})){0,2}\s*(?:\)\s*)?\)$`,
+  String.raw`^(?:SRID=4326;\s*)?(?:MULTI)?POINT\s*(?:(?:ZM?|M)\s*)?\(\s*(?:\(\s*)?(${NUMBER})\s+(${NUMBER})(?:\s+(${NUMBER})){0,2}\s*(?:\)\s*)?\)$`,
   'i',
 );
 

@@ -41,6 +41,10 @@ describe('a CSV column', () => {
       [1234.5, 12_345],
     ],
     [
+      ['1 200', '345 000', '−5'],
+      [1200, 345_000, -5],
+    ],
+    [
       ['True', 'FALSE', 'true'],
       [true, false, true],
     ],
@@ -54,6 +58,8 @@ describe('a CSV column', () => {
     [['1', '12345678901234567890']],
     [['1', '0.1234567890123456789']],
     [['+48600100200', '+48600100201']],
+    [['600 100 200', '600 100 201']],
+    [['110 001', '5']],
     [['1', '1e400']],
     [['1', 'NaN']],
     [['true', '1']],
@@ -71,6 +77,10 @@ describe('a CSV column', () => {
     [
       ['47.1', '12,5'],
       [47.1, 12.5],
+    ],
+    [
+      ['12 345,5', '600 100'],
+      [12_345.5, 600_100],
     ],
     [
       ['47.1', '47.123'],
@@ -173,6 +183,12 @@ describe('a position', () => {
     ['lat,lng', `52°24'0"n,16°54'0"e`],
     ['lat,lng', '52deg 24′ N,16˚54′E'],
     ['lat,lng', 'n 52.4,16.9 East'],
+    ['lat,lng', '52°24′ Nord,16°54′ est'],
+    ['Breite,Länge', '52°24min N,16°54′ O'],
+    ['pickup_latitude,pickup_longitude', '52.4,16.9'],
+    ['위도,경도', '52.4,16.9'],
+    ['koordinaten', '"52°24′ N, 16°54′ O"'],
+    ['anything', 'SRID=4326; POINT (16.9 52.4)'],
     ['lat,lng', '52.4N,376.9'],
     ['lat,lng', '52.4,-343.1'],
     ['koordinaten', '"52°24′N 16°54′E"'],
@@ -197,7 +213,28 @@ describe('a position', () => {
   });
 
   test.each([
+    ['latitud,longitud', '52°24´0´´ sur,16°54´ O'],
+    ['lat,lng', '52.4S,16.9 ouest'],
+    ['coords', '"−52.4, −16.9"'],
+    ['coordenadas', '"52°24′ S, 16°54′ O"'],
+  ])('south-west, in the columns %s, is read from %s', async (header, cells) => {
+    const { markers } = await readRows('a.csv', csv(`id,${header}`, `1,${cells}`));
+    expect(markers[0]?.position).toEqual({ lng: -16.9, lat: -52.4 });
+  });
+
+  test('is not guessed where O may be east or west', async () => {
+    for (const [header, cells] of [
+      ['lat,lng', '52°24′N,16°54′ O'],
+      ['coords', '"52.4 N, 16.9 O"'],
+    ]) {
+      const { rejects } = await readRows('a.csv', csv(`id,${header}`, `1,${cells}`));
+      expect(rejects).toEqual([[2, expect.stringMatching(/east \(Ost\) or west.*write E or W/)]]);
+    }
+  });
+
+  test.each([
     { location: { lat: 52.4, lon: 16.9 } },
+    { lat: null, lng: '', location: { lat: 52.4, lon: 16.9 } },
     { location: { latitude: '52.4', longitude: '16,9' } },
     { location: [16.9, 52.4] },
     { location: 'Poznań', geometry: { type: 'Point', coordinates: ['16.9', '52.4'] } },
@@ -311,6 +348,8 @@ describe('names and keys', () => {
       feature(undefined, { key: 'x-8', id: 3 }),
       feature(1.5, { id: 9 }),
       feature(undefined, { id: null, OBJECTID: 9 }),
+      feature(undefined, { key: null, id: 5 }),
+      { key: '', id: 6, lat: 1, lng: 2 },
     ];
     const { markers, said } = await readRows('a.geojson', JSON.stringify({ type: 'FeatureCollection', features }));
     expect(markers.map(({ key, properties }) => [key, properties])).toEqual([
@@ -318,6 +357,8 @@ describe('names and keys', () => {
       ['x-8', { id: 3 }],
       ['1.5', { id: 9 }],
       [expect.any(String), { id: null, OBJECTID: 9 }],
+      ['5', { key: null }],
+      ['6', { key: '' }],
     ]);
     expect(said).toContain('1 row has no key: it is made of the content; pass --key-column');
   });
@@ -347,6 +388,7 @@ describe('a file', () => {
     ['collection.ndjson', `{"type": "FeatureCollection",\n"features": [${LINES.join(',\n')}]}`],
     ['returns.ndjson', LINES.join('\r')],
     ['returns.csv', 'id,lat,lng\r1,2,1\r2,2,2\r3,2,3\r'],
+    ['utf16-unmarked.json', Buffer.from(JSON.stringify(FEATURES), 'utf16le')],
     ['utf16.json', Buffer.from(`\ufeff${JSON.stringify(FEATURES)}`, 'utf16le')],
     [
       'scan.json',

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -9,8 +10,9 @@ import Libsql from 'libsql';
 import { expect, test } from 'vitest';
 
 import { openEmbeddedEngine } from '../../src/search/embedded/embedded-engine.js';
+import { isDamaged } from '../../src/search/embedded/open.js';
 import { rankBits } from '../../src/search/embedded/write.js';
-import { IndexFull, type SearchQuery } from '../../src/search/engine.js';
+import { IndexFault, IndexFull, type SearchQuery } from '../../src/search/engine.js';
 import { editsAllowed, editsBetween } from '../../src/search/typos.js';
 import { rounds } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -81,6 +83,28 @@ test('an index that is damaged or has another layout is rebuilt', async () => {
   await second.write([{ type: 'put', document: documentOf('a') }], 'two');
   expect(await second.count(EVERYTHING)).toBe(1);
   await second.close();
+});
+
+test('an index that is damaged while it is open says so, whereupon a server replaces it', async () => {
+  const own = await open('spoilt');
+  await own.write(
+    Array.from({ length: 200 }, (_, at) => ({ type: 'put' as const, document: documentOf(`a${at}`) })),
+    'one',
+  );
+  const path = join(folder, 'spoilt-1.search');
+  const database = new Libsql(path);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  const file = openSync(path, 'r+');
+  writeSync(file, randomBytes(statSync(path).size - 4_096), 0, undefined, 4_096);
+  closeSync(file);
+  const fault: unknown = await own
+    .search({ ...EVERYTHING, words: ['a1'] }, { after: undefined, limit: 5 })
+    .catch((error: unknown) => error);
+  expect(fault).toBeInstanceOf(IndexFault);
+  const { cause } = fault as IndexFault;
+  expect([isDamaged(cause), (cause as Error).message]).toEqual([true, expect.stringMatching(/malformed/)]);
+  await own.close().catch(() => undefined);
 });
 
 test('ids of documents that are gone are used again', async () => {

@@ -15,7 +15,7 @@ import { readReadingsOf, recordReadings } from '../../src/store/reading/readings
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { deleteTables, ensureMonthTable, listMonths, monthTable } from '../../src/store/table/month-tables.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
-import { describeTables, ensureTables, openTables, ownTables } from '../../src/store/table/tables.js';
+import { deleteTable, describeTables, ensureTables, openTables, ownTables } from '../../src/store/table/tables.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { createStreamsClient, openStream } from '../../src/stream/source/dynamodb.js';
 import { interceptCalls } from '../support/faults.js';
@@ -354,7 +354,7 @@ describe('our own tables', () => {
     expect(await deleteTables(database)).toEqual([database.tables.derived]);
   });
 
-  test('are known by the entities table, which is deleted last: without it, no table with items is deleted', async () => {
+  test('are known by the entities table, which is deleted last: without it, no table with items is used or deleted', async () => {
     const database = newDatabase();
     await ensureTables(database);
     const { entities, derived } = database.tables;
@@ -364,11 +364,18 @@ describe('our own tables', () => {
     const deleted = calls.commands.filter(({ name }) => name === 'DeleteTable').map(({ input }) => input['TableName']);
     expect(deleted).toEqual([derived, entities]);
 
-    await make(database, derived, { schema: BASE, ttl: 'ttl', item: ITEM });
-    await expect(deleteTables(database)).rejects.toThrow(
-      `table ${derived}: table ${entities}, by which it is known, must be present; found missing`,
-    );
-    expect((await database.client.send(new ScanCommand({ TableName: derived }))).Items).toEqual([ITEM]);
+    // Otherwise, one that looks like ours would be taken for ours as soon as there is a new entities table.
+    for (const name of [derived, monthTable(database.tables, '2026-11')]) {
+      await make(database, name, { schema: BASE, ttl: 'ttl', item: ITEM });
+      for (const act of [openTables, deleteTables]) {
+        await expect(act(database)).rejects.toThrow(
+          `table ${name}: table ${entities}, by which it is known, must be present; found missing`,
+        );
+      }
+      expect((await database.client.send(new ScanCommand({ TableName: name }))).Items).toEqual([ITEM]);
+      expect((await describeTables(database))[0]?.description).toBeUndefined();
+      await deleteTable(database, name);
+    }
   });
 
   test('get TTL on again after a restore with all their markers, as their indexes show whose they are', async () => {

@@ -11,13 +11,15 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const CODE = /^[+-]?0\d|^\+\d{7,}$/;
 /** Thousands in groups. */
 const GROUPED = {
-  point: /^[+-]?[1-9]\d{0,2}(?:[,'’\u00a0\u202f]\d{3})+(?:\.\d+)?$/,
-  comma: /^[+-]?[1-9]\d{0,2}(?:[.'’\u00a0\u202f]\d{3})+(?:,\d+)?$/,
+  point: /^[+-]?[1-9]\d{0,2}(?:[,'’\s]\d{3})+(?:\.\d+)?$/,
+  comma: /^[+-]?[1-9]\d{0,2}(?:[.'’\s]\d{3})+(?:,\d+)?$/,
 } as const;
 const NOTATIONS = [
-  { notation: 'point', decimal: '.', groups: /[,'’\u00a0\u202f]/g, other: 'comma' },
-  { notation: 'comma', decimal: ',', groups: /[.'’\u00a0\u202f]/g, other: 'point' },
+  { notation: 'point', decimal: '.', groups: /[,'’\s]/g, other: 'comma' },
+  { notation: 'comma', decimal: ',', groups: /[.'’\s]/g, other: 'point' },
 ] as const;
+/** Perhaps a telephone number, or a code such as 110 001, if all cells of a column are like this. */
+const BLOCKS = /^\d{3}(?: \d{3})+$/;
 /** No double has more digits; one that was written with fewer is read back the same. */
 const MOST_DIGITS = 17;
 const BOOLEAN = /^(?:true|false)$/i;
@@ -37,8 +39,9 @@ export function exactNumber(text: string, isNumber = false): number | undefined 
 
 function numberIn(cell: string, { notation, decimal, groups }: (typeof NOTATIONS)[number], isNumber = false) {
   // Most texts end here.
-  if (!/^[+\-.,\d]/.test(cell)) return undefined;
-  return exactNumber((GROUPED[notation].test(cell) ? cell.replace(groups, '') : cell).replace(decimal, '.'), isNumber);
+  if (!/^[+\-−.,\d]/.test(cell)) return undefined;
+  const text = cell.replace('−', '-');
+  return exactNumber((GROUPED[notation].test(text) ? text.replace(groups, '') : text).replace(decimal, '.'), isNumber);
 }
 
 interface Column {
@@ -48,6 +51,9 @@ interface Column {
   /** Cells with decimals in a notation. */
   readonly decimals: Record<Notation, number>;
   hasNumbers: boolean;
+  /** A cell that is `BLOCKS`, and whether another one has thousands in groups with blanks. */
+  blocks?: string;
+  hasGroups?: boolean;
   readonly isNumber: boolean;
 }
 
@@ -76,6 +82,8 @@ export class ColumnTypes {
       const cell = (cells[at] ?? '').trim();
       if (cell === '') continue;
       if (!BOOLEAN.test(cell)) column.not.boolean ??= cell;
+      if (BLOCKS.test(cell)) column.blocks ??= cell;
+      else column.hasGroups ||= /\d\s\d/.test(cell);
       for (const each of NOTATIONS) {
         if (numberIn(cell, each, column.isNumber) === undefined) column.not[each.notation] ??= cell;
         else {
@@ -124,7 +132,11 @@ export class ColumnTypes {
 
   #decide(): Type[] {
     const usual = this.#notation();
-    return this.#columns.map(({ name, not, decimals, isNumber }) => {
+    return this.#columns.map(({ name, not, decimals, isNumber, blocks, hasGroups = false }) => {
+      if (blocks !== undefined && !hasGroups) {
+        not.point ??= blocks;
+        not.comma ??= blocks;
+      }
       // Beside decimal commas, points in a column without commas are decimal points, too.
       const hasPoints = not.point === undefined && decimals.point > 0 && decimals.comma === 0;
       const hasCommas = isNumber && decimals.comma > 0 && decimals.point === 0;

@@ -94,7 +94,7 @@ export const LABEL_NAMES = { name: ['name', 'title'], category: ['category'], pl
 export function keyOfFeature(feature: RowFields, properties: RowFields, { keyColumn }: ReadOptions) {
   if (keyColumn !== undefined) return { key: keyText(keyColumn, properties[keyColumn]), properties };
   const key = givenKey('id', feature['id']);
-  const { own } = key === undefined ? findFields(Object.keys(properties), { own: KEY_NAMES }) : {};
+  const { own } = key === undefined ? findParts(properties, { own: KEY_NAMES }) : {};
   const value = own === undefined ? undefined : properties[own];
   if (own === undefined || value === '' || (typeof value !== 'string' && typeof value !== 'number')) {
     return { key, properties };
@@ -109,9 +109,20 @@ export function typeOf({ type }: RowFields): string {
 
 const EXACT_NAMES: readonly string[] = [...KEY_NAMES, ...Object.keys(LABEL_NAMES)];
 
-/** Names of fields that may be parts of an object; under another spelling, what is no text stays a property. */
-export const namesOfParts = (fields: RowFields): string[] =>
-  Object.keys(fields).filter((name) => typeof fields[name] !== 'object' || EXACT_NAMES.includes(name));
+export const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+
+/**
+ * The fields that are parts of an object: of several names, the first that has a value; under another spelling, what is no
+ * text stays a property.
+ */
+export function findParts<Part extends string>(
+  fields: RowFields,
+  partNames: Readonly<Record<Part, readonly string[]>>,
+) {
+  const usable = Object.keys(fields).filter((name) => typeof fields[name] !== 'object' || EXACT_NAMES.includes(name));
+  const given = usable.filter((name) => isGiven(fields[name]));
+  return { ...findFields(usable, partNames), ...findFields(given, partNames) };
+}
 
 /** For each part, the first of its names that exists as a field, ignoring case and surrounding blanks. */
 export function findFields<Part extends string>(

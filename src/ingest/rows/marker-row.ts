@@ -3,15 +3,16 @@ import { withKey, type Keyed } from './content-key.js';
 import { itemIn } from './dynamodb-json.js';
 import {
   findFields,
+  findParts,
   givenKey,
   InvalidRow,
   isFields,
+  isGiven,
   KEY_NAMES,
   keyOfFeature,
   keyText,
   label,
   LABEL_NAMES,
-  namesOfParts,
   OWN_MEMBER,
   ownLabel,
   propertiesOfFeature,
@@ -55,9 +56,12 @@ export const CHOSEN_PARTS = ['key', 'name', 'category'] as const satisfies reado
 /** The field for each part of a marker. */
 export type FieldMap = Readonly<Partial<Record<Part, string>>>;
 
-/** Maps the parts of a marker to field names; only those in `usable` without being chosen. */
-export function mapFields(names: readonly string[], options: ReadOptions, usable = names): FieldMap {
-  const found = findFields(usable, FIELD_NAMES);
+/** Maps the parts of a marker to the field names that were chosen, or else `found`. */
+export function mapFields(
+  names: readonly string[],
+  options: ReadOptions,
+  found = findFields(names, FIELD_NAMES),
+): FieldMap {
   for (const part of CHOSEN_PARTS) {
     const field = options[`${part}Column`];
     if (field === undefined) continue;
@@ -86,7 +90,7 @@ function contentOfFeature(own: unknown, properties: RowFields, { nameColumn, cat
       properties,
     };
   }
-  const found = findFields(namesOfParts(properties), FIELD_NAMES);
+  const found = findParts(properties, FIELD_NAMES);
   const nameField = nameColumn === undefined ? (found.name ?? null) : nameColumn;
   const categoryField = categoryColumn === undefined ? (found.category ?? null) : categoryColumn;
   const place = found.place === undefined ? undefined : placeIn(properties[found.place]);
@@ -103,10 +107,13 @@ const markerOf = (key: string | undefined, { position, hasElevation }: FoundPosi
 
 /** The position of a row with these fields, wherever it is. Throws InvalidRow, with `reason` if there is none. */
 function positionAmong(fields: RowFields, options: ReadOptions, reason?: string): FoundPosition {
-  const names = Object.keys(fields);
+  const all = Object.keys(fields);
+  const isChosen = options.latColumn !== undefined || options.lngColumn !== undefined;
+  const names = isChosen ? all : all.filter((name) => isGiven(fields[name]));
   // In the form of the API, where properties are beside it.
   const own = isFields(fields['position']) && options.latColumn === undefined ? { point: 'position' } : undefined;
-  const at = own ?? findPosition(names, options) ?? pointAmong(names, (name) => isPoint(name, fields[name]));
+  const point = () => pointAmong(names, (name) => isPoint(name, fields[name]));
+  const at = own ?? findPosition(names, options) ?? point() ?? findPosition(all, options);
   if (at === undefined && reason !== undefined) throw new InvalidRow(reason);
   return positionIn(fields, at);
 }
@@ -171,6 +178,6 @@ export function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
   if (!isFields(value)) throw new InvalidRow('not a GeoJSON Feature or another JSON object');
   if (value['type'] === 'Feature') return markerOfFeature(value, options);
   const fields = flatten(itemIn(value) ?? value);
-  const map = mapFields(Object.keys(fields), options, namesOfParts(fields));
+  const map = mapFields(Object.keys(fields), options, findParts(fields, FIELD_NAMES));
   return markerOfFields(fields, map, positionAmong(fields, options), options);
 }

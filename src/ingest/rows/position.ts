@@ -34,13 +34,17 @@ const PAIRS = [
     lat: new RegExp(`^${BEFORE}(?:${COORDINATE_WORDS.lat})${COORDINATE_WORDS.behind}$`),
     lng: new RegExp(`^${BEFORE}(?:${COORDINATE_WORDS.lng})${COORDINATE_WORDS.behind}$`),
   },
-  { lat: /^(?:point|coord)?y(?:coord)?$/, lng: /^(?:point|coord)?x(?:coord)?$/ },
+  {
+    lat: /^(?:point|coord(?:enada|onnee|inate)?)?y(?:coord(?:inate)?|wgs84)?$/,
+    lng: /^(?:point|coord(?:enada|onnee|inate)?)?x(?:coord(?:inate)?|wgs84)?$/,
+  },
 ] as const;
+const LAT_WITHIN = new RegExp(`^(.*?)(?:${COORDINATE_WORDS.lat})(.*)$`);
 /**
  * WKT, GeoJSON, or both coordinates. Used only if nothing else is found: such a field may also have the name of a town.
  */
 const POINT =
-  /^(?:(?:the)?geom(?:etry)?|lat(?:itude)?(?:lng|long?|longitude)|(?:lng|long?|longitude)lat(?:itude)?|(?:gps)?coord(?:inate)?s?|geo(?:json|point(?:2d)?|location)?|gps|location|loc|position|pos|point|shape|koordinaten?|standort|wspo[lł]rzedne)$/;
+  /^(?:(?:the)?geom(?:etry)?|lat(?:itude)?(?:lng|long?|longitude)|(?:lng|long?|longitude)lat(?:itude)?|(?:gps)?coord(?:inate)?s?|geo(?:json|point(?:2d)?|location|punkt)?|gps|location|loc|position|pos|point|shape|(?:gps|geo|standort)?koordinaten?|standort|coordenadas?|coordonnees?(?:geographiques?|gps)?|wspo[lł]rzedne)$/;
 const LNG_FIRST = /^lo?ng?/;
 const LAT_FIRST = /^lat/;
 
@@ -77,18 +81,50 @@ export function findPosition(names: readonly string[], options: ReadOptions): Po
     const lng = of('lng', lngColumn);
     if (lat !== undefined && lng !== undefined) return { lng, lat };
   }
-  return undefined;
+  if (isChosen) return undefined;
+  // Both with the same words around, as in pickup_latitude and pickup_longitude.
+  const twinOf = (name: string) => {
+    const [, before, behind] = LAT_WITHIN.exec(plainName(name)) ?? [];
+    const twin = before === undefined ? /$^/ : new RegExp(`^${before}(?:${COORDINATE_WORDS.lng})${behind}$`);
+    return names.find((other) => twin.test(plainName(other)));
+  };
+  const lat = only(
+    names.filter((name) => twinOf(name) !== undefined),
+    /./,
+  );
+  const lng = lat === undefined ? undefined : twinOf(lat);
+  return lat === undefined || lng === undefined ? undefined : { lng, lat };
 }
 
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
 const PART = String.raw`(\d+(?:[.,]\d+)?)`;
 /** Degrees, minutes and seconds, as in 52°24'30.5"N, N 52 24.5 or 52:24:30. */
 const SEXAGESIMAL = new RegExp(
-  String.raw`^([NSEW])?\s*([+-]?)${PART}(?:\s*(?:[°º˚:]|d(?:eg)?)\s*|\s+|(?=[NSEW]?$))(?:${PART}(?:\s*['′’‘´m:]\s*|\s+|(?=[NSEW]?$)))?(?:${PART}\s*(?:["″”“]|''|′′|’’|s(?=\s*[NSEW]$))?\s*)?([NSEW])?$`,
+  String.raw`^([NSEW])?\s*([+-]?)${PART}(?:\s*(?:[°º˚:]|d(?:eg)?)\s*|\s+|(?=[NSEW]?$))(?:${PART}(?:\s*(?:['′’‘´${'`'}:]|m(?:in)?)\s*|\s+|(?=[NSEW]?$)))?(?:${PART}\s*(?:["″”“]|''|′′|’’|´´|${'``'}|s(?:ec)?(?=\s*[NSEW]$))?\s*)?([NSEW])?$`,
 );
+const HEMISPHERE_WORDS = 'nor(?:th|d|te)|south|s[uü]d|su[lr]|(?:ea|o)st|l?este?|(?:w|ou|ov)est|oeste';
 /** A hemisphere as a word, or as a small letter where it cannot be anything else. */
-const HEMISPHERE =
-  /^[nsew](?=[\s\d])|^(?:north|south|east|west)|(?:north|south|east|west)$|(?<=[°º˚'"′″’”]\s?)[nsew]$/i;
+const HEMISPHERE = new RegExp(
+  `^[nsew](?=[\\s\\d])|^(?:${HEMISPHERE_WORDS})|(?:${HEMISPHERE_WORDS})$|(?<=[°º˚'"′″’”´]\\s?)[nsew]$`,
+  'i',
+);
+const letterOf = (word: string) =>
+  /^(?:w|o[uve])/i.test(word) ? 'W' : /^[elo]/i.test(word) ? 'E' : word.charAt(0).toUpperCase();
+
+/** East in German, but west in French, Italian, Portuguese and Spanish. */
+const LETTER_O = /^O(?=\s?\d)|(?<=[^\p{L}\s]\s?)O$/iu;
+const GERMAN = /lae?nge|koordinate|standort/;
+const ROMANCE = /longitud(?!e)|coorden|coordonn/;
+
+/** A longitude with E or W in place of O, by the language of its field's name. Throws InvalidRow if that does not tell. */
+function withoutO(text: string, field: string): string {
+  if (!LETTER_O.test(text)) return text;
+  const name = plainName(field);
+  if (!GERMAN.test(name) && !ROMANCE.test(name))
+    throw new InvalidRow(`O in ${text} may be east (Ost) or west (ouest, oeste, ovest): write E or W`);
+  return text.replace(LETTER_O, GERMAN.test(name) ? 'E' : 'W');
+}
+
 const number = (text: string) => Number(text.replace(',', '.'));
 
 /** The degrees of a latitude or longitude in such notation; undefined if it is none. */
@@ -96,7 +132,8 @@ function sexagesimal(text: string, axis: 'lat' | 'lng'): number | undefined {
   const [, before = '', sign, whole = '', minutes = '0', seconds = '0', behind = ''] = SEXAGESIMAL.exec(text) ?? [];
   const hemisphere = before + behind;
   const [positive, negative] = axis === 'lat' ? ['N', 'S'] : ['E', 'W'];
-  const hasFault = (sign === '-' && hemisphere === positive) || number(minutes) >= 60 || number(seconds) >= 60;
+  const isTooMuch = number(whole) > 360 || number(minutes) >= 60 || number(seconds) >= 60;
+  const hasFault = isTooMuch || (sign === '-' && hemisphere === positive);
   if (whole === '' || hasFault || !['', positive, negative].includes(hemisphere)) return undefined;
   const degrees = number(whole) + number(minutes) / 60 + number(seconds) / 3600;
   return sign === '-' || hemisphere === negative ? -degrees : degrees;
@@ -104,20 +141,20 @@ function sexagesimal(text: string, axis: 'lat' | 'lng'): number | undefined {
 
 /**
  * A coordinate as people write it: a number, decimals with a point or a comma, or degrees, minutes and seconds. Anything
- * else stays as it is.
+ * else stays as it is. Throws InvalidRow if the letter O may be east or west, also by the name of its field.
  */
-export function degrees(value: unknown, axis: 'lat' | 'lng'): unknown {
+export function degrees(value: unknown, axis: 'lat' | 'lng', field = ''): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim().replace('−', '-');
   const decimal = decimalIn(text);
   if (decimal !== undefined) return decimal;
   if (DECIMAL_COMMA.test(text)) return number(text);
-  const plainer = text.replace(HEMISPHERE, (word) => word.charAt(0).toUpperCase());
+  const plainer = (axis === 'lng' ? withoutO(text, field) : text).replace(HEMISPHERE, letterOf);
   return sexagesimal(plainer, axis) ?? value;
 }
 
-function found(lng: unknown, lat: unknown, elevation?: unknown): FoundPosition {
-  const east = degrees(lng, 'lng');
+function found(lng: unknown, lat: unknown, elevation?: unknown, field?: string): FoundPosition {
+  const east = degrees(lng, 'lng', field);
   const position = {
     lng: typeof east === 'number' && Number.isFinite(east) ? wrapLng(east) : east,
     lat: degrees(lat, 'lat'),
@@ -126,13 +163,13 @@ function found(lng: unknown, lat: unknown, elevation?: unknown): FoundPosition {
 }
 
 const foundIn = (fields: RowFields, { lng, lat }: { readonly lng: string; readonly lat: string }): FoundPosition => ({
-  ...found(fields[lng], fields[lat]),
+  ...found(fields[lng], fields[lat], 0, lng),
   rest: without(fields, [lng, lat]),
 });
 
 const isNumeric = ({ position: { lng, lat } }: FoundPosition) => typeof lng === 'number' && typeof lat === 'number';
 
-const OTHER_WKT = /^(?:SRID=\d+;)?([a-z]+)\s*(?:(?:ZM?|M)\s*)?\(/i;
+const OTHER_WKT = /^(?:SRID=\d+;\s*)?([a-z]+)\s*(?:(?:ZM?|M)\s*)?\(/i;
 /** In a pair, only a sign tells degrees and minutes from two numbers. */
 const MARKED = /[°º˚NSEW]/;
 /** Trying each blank of a longer text would take too long. */
@@ -141,7 +178,7 @@ const LONGEST_PAIR = 100;
 /** A latitude and a longitude in one text, in this order unless their hemispheres or the field's name tell otherwise. */
 function pairIn(text: string, field: string): FoundPosition | undefined {
   if (text.length > LONGEST_PAIR) return undefined;
-  const bare = text.replace(/^[([]\s*|\s*[)\]]$/g, '');
+  const bare = text.replace(/^[([]\s*|\s*[)\]]$/g, '').replaceAll('−', '-');
   const isPart = (part: string) => decimalIn(part) !== undefined || DECIMAL_COMMA.test(part) || MARKED.test(part);
   for (const { 0: between, index } of bare.matchAll(/\s*[,;/|]\s*|\s+/g)) {
     const halves = [bare.slice(0, index), bare.slice(index + between.length)] as const;
@@ -149,9 +186,9 @@ function pairIn(text: string, field: string): FoundPosition | undefined {
     // One comma of 1,2,3 separates, but which?
     if (between.includes(',') && DECIMAL_COMMA.test(halves[0]) !== DECIMAL_COMMA.test(halves[1])) continue;
     const [lat, lng] = LNG_FIRST.test(plainName(field)) ? halves.toReversed() : halves;
-    const pair = found(lng, lat);
+    const pair = found(lng, lat, 0, field);
     if (isNumeric(pair)) return pair;
-    const swapped = found(lat, lng);
+    const swapped = found(lat, lng, 0, field);
     if (MARKED.test(bare) && isNumeric(swapped)) return swapped;
   }
   return undefined;
@@ -212,7 +249,8 @@ function besides(fields: RowFields, field: string, { rest = {} }: FoundPosition)
 
 /** Whether a value is a position whatever its field is called. */
 export function isPoint(field: string, value: unknown): boolean {
-  const own = typeof value === 'string' ? /^(?:SRID=4326;)?(?:multi)?point|^\{/i.test(value.trim()) : isFields(value);
+  const own =
+    typeof value === 'string' ? /^(?:SRID=4326;\s*)?(?:multi)?point|^\{/i.test(value.trim()) : isFields(value);
   if (!own && !POINT.test(plainName(field))) return false;
   try {
     const point = parsePoint(field, value);
@@ -247,6 +285,8 @@ export function positionIn(fields: RowFields, at: PositionFields | undefined): F
   const point = parsePoint(field, value);
   if (point !== undefined) return { ...point, rest: besides(fields, field, point) };
   const [, type] = (typeof value === 'string' && OTHER_WKT.exec(value.trim())) || [];
+  if (type?.toUpperCase() === 'POINT')
+    throw new InvalidRow(`${field} is no POINT of two decimal numbers in WGS 84 degrees`);
   throw new InvalidRow(
     type === undefined
       ? `${field} is neither WKT like POINT (16.9 52.4), GeoJSON, nor latitude and longitude like 52.4, 16.9`

@@ -11,12 +11,14 @@ function replacementsIn(bytes: Uint8Array): number {
 }
 
 /**
- * Detects the encoding of a text from its first megabyte: UTF-16 if it has that byte order mark; a table is in
- * Windows-1252 if more of its characters are invalid than valid as UTF-8.
+ * Detects the encoding of a text from its first megabyte: UTF-16 if it has that byte order mark, or begins with a
+ * character of ASCII in it; a table is in Windows-1252 if more of its characters are invalid than valid as UTF-8.
  */
 export function encodingOfSample(sample: Uint8Array, isTable = true): string {
   if (sample[0] === 0xff && sample[1] === 0xfe) return 'utf-16le';
   if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be';
+  // A text has no zeros; as UTF-16, its first character, which is of a name or JSON, has one.
+  if (sample[0] === 0 || sample[1] === 0) return sample[0] === 0 ? 'utf-16be' : 'utf-16le';
   if (!isTable) return 'utf-8';
   // Streaming, because the sample may end within a character.
   const text = new TextDecoder().decode(sample, { stream: true });

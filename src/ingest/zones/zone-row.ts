@@ -7,13 +7,12 @@ import { jsonReader } from '../read/json-reader.js';
 import { isInvalid, type RowReader } from '../read/row.js';
 import { withKey, type Keyed } from '../rows/content-key.js';
 import {
-  findFields,
+  findParts,
   InvalidRow,
   isFields,
   keyOfFeature,
   label,
   LABEL_NAMES,
-  namesOfParts,
   OWN_MEMBER,
   ownLabel,
   propertiesOfFeature,
@@ -50,7 +49,7 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
     throw new InvalidRow(reason, type === 'Point' ? 'point' : undefined);
   }
   const { key, properties } = keyOfFeature(feature, propertiesOfFeature(feature), options);
-  const { name = null } = findFields(namesOfParts(properties), { name: LABEL_NAMES.name });
+  const { name = null } = findParts(properties, { name: LABEL_NAMES.name });
   const named = isFields(own)
     ? { name: ownLabel('name', own['name']), properties }
     : { name: label(name ?? 'name', name && properties[name]), properties: without(properties, [name]) };

@@ -34,8 +34,9 @@ async function answer({ method, args, port }: ThreadCall): Promise<void> {
     const methods = (await opening) as Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
     reply({ value: await methods[method]?.(...args, stop.signal) });
   } catch (thrown) {
-    const error = thrown as Error & { readonly code?: string };
-    reply({ error, name: error.name, code: error.code });
+    const { message, name, code } = thrown as Error & { readonly code?: string };
+    // SQLite's errors are not native ones, so a clone would have no message.
+    reply({ error: new Error(message), name, code });
   }
 }
 

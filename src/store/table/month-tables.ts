@@ -1,25 +1,20 @@
-import {
-  ListTablesCommand,
-  UpdateTableCommand,
-  type ListTablesCommandOutput,
-  type TableDescription,
-  type UpdateTableCommandInput,
-} from '@aws-sdk/client-dynamodb';
+import { UpdateTableCommand, type TableDescription, type UpdateTableCommandInput } from '@aws-sdk/client-dynamodb';
 import { LRUCache } from 'lru-cache';
 
 import { DAY_MS, monthEnd, monthsDown } from '../../model/reading.js';
 import type { Database, Tables } from '../database.js';
-import { mapFailure } from '../request/failures.js';
-import { withinTime } from '../request/within-time.js';
 import { BASE_KEY, STREAM, tableDefinitions, type TableDefinition } from './table-definitions.js';
-import { refuse, type TableFault } from './table-differences.js';
+import type { TableFault } from './table-differences.js';
 import {
   answerUnless,
   deleteTable,
   describeTables,
   ensureTables,
   foreignFaults,
+  monthPrefix,
   ownTables,
+  refuseOrphans,
+  tablesNamed,
   waitFor,
 } from './tables.js';
 
@@ -33,10 +28,8 @@ const STAYS_MS = COOLED_MS + 3 * DAY_MS;
 const AHEAD_MS = 3 * DAY_MS;
 const LOOKS_AGAIN_MS = 60_000;
 
-const prefixOf = ({ entities }: Tables) => `${entities}-readings-`;
-
 /** The name of the table with the readings of a month, such as 2026-11. */
-export const monthTable = (tables: Tables, month: string): string => prefixOf(tables) + month;
+export const monthTable = (tables: Tables, month: string): string => monthPrefix(tables) + month;
 
 /** Months whose tables have a stream that is read; `now` is in milliseconds since 1970. */
 export const followedMonths = (now: number): string[] => monthsDown(now - FOLLOWED_MS, now + AHEAD_MS);
@@ -83,7 +76,7 @@ const newLooks = () =>
   new LRUCache<string, Look, Database>({
     max: 1_000,
     async fetchMethod(name, _, { options, context: database }) {
-      const month = name.slice(prefixOf(database.tables).length);
+      const month = name.slice(monthPrefix(database.tables).length);
       const states = await describeTables(database, [schemaOf(database, month)]);
       const faults = await foreignFaults(database, states);
       const exists = states[0]?.description !== undefined;
@@ -102,19 +95,8 @@ export async function monthFaults(database: Database, name: string, exists = fal
 
 /** The months for which there is a table with a name like theirs, in order. */
 async function namedMonths(database: Database): Promise<string[]> {
-  const prefix = prefixOf(database.tables);
-  const months: string[] = [];
-  for (let after: string | undefined = prefix; after?.startsWith(prefix) === true;) {
-    const request = new ListTablesCommand({ ExclusiveStartTableName: after });
-    const response: ListTablesCommandOutput = await withinTime(
-      database,
-      (options) => database.client.send(request, options),
-      { failure: mapFailure },
-    );
-    const names: readonly string[] = response.TableNames ?? [];
-    months.push(...names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
-    after = response.LastEvaluatedTableName;
-  }
+  const prefix = monthPrefix(database.tables);
+  const months = (await tablesNamed(database, prefix)).map((name) => name.slice(prefix.length));
   return months.filter((month) => /^\d{4}-(0[1-9]|1[0-2])$/.test(month));
 }
 
@@ -173,10 +155,8 @@ export async function deleteTables(database: Database): Promise<readonly string[
   const definitions = [...tableDefinitions(database.tables), ...(await monthDefinitions(database, 0))];
   const there = (await ownTables(database, definitions)).filter(({ description }) => description !== undefined);
   const others = there.filter(({ name }) => name !== entities);
-  // Nothing but the indexes of the entities table shows whose the others are, so it goes last.
-  const what = `table ${entities}, by which it is known,`;
-  const unknown = others.length < there.length ? [] : others.filter(({ description }) => description?.ItemCount);
-  refuse(unknown.map(({ name }) => ({ table: name, what, expected: 'present', found: 'missing' })));
+  // By it the others are known, so it goes last.
+  if (others.length === there.length) await refuseOrphans(database, others);
   await Promise.all(others.map(({ name }) => deleteTable(database, name)));
   if (others.length < there.length) await deleteTable(database, entities);
   return there.map(({ name }) => name);

@@ -3,20 +3,25 @@ import {
   DeleteTableCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
+  ListTablesCommand,
   UpdateTimeToLiveCommand,
+  type ListTablesCommandOutput,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
 
 import { systemClock } from '../../clock.js';
 import { badInput, CellportError } from '../../errors.js';
 import { createKeyspace, type Keyspace } from '../../keys/keyspace.js';
-import { newCall, type Database } from '../database.js';
+import { newCall, type Database, type Tables } from '../database.js';
 import { isFailure, mapFailure } from '../request/failures.js';
 import { rangeRequest } from '../request/ranges.js';
 import { send } from '../request/send.js';
 import { withinTime } from '../request/within-time.js';
 import { tableDefinitions, type TableDefinition } from './table-definitions.js';
 import { faultsOf, isForeign, isMended, refuse, type TableFault, type TableState } from './table-differences.js';
+
+/** What the names of tables with the readings of a month begin with. */
+export const monthPrefix = ({ entities }: Tables): string => `${entities}-readings-`;
 
 const POLL_MS = 50;
 const ACTIVE_WITHIN_MS = 120_000;
@@ -85,6 +90,38 @@ export async function waitFor(database: Database, name: string, wanted: 'ACTIVE'
   }
 }
 
+/** The names of the tables that begin with a text, in order. */
+export async function tablesNamed(database: Database, prefix: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let after: string | undefined = prefix; after?.startsWith(prefix) === true;) {
+    const request = new ListTablesCommand({ ExclusiveStartTableName: after });
+    const response: ListTablesCommandOutput = await withinTime(
+      database,
+      (options) => database.client.send(request, options),
+      { failure: mapFailure },
+    );
+    found.push(...(response.TableNames ?? []).filter((name) => name.startsWith(prefix)));
+    after = response.LastEvaluatedTableName;
+  }
+  return found;
+}
+
+/** Whether a table has items. DynamoDB counts them every six hours. */
+async function hasItems(database: Database, { name, description }: TableState): Promise<boolean> {
+  if (description?.TableStatus !== 'ACTIVE') return false;
+  const one = { TableName: name, Limit: 1, ConsistentRead: true };
+  return Boolean(description.ItemCount || (await send(newCall(database), 'scan', one)).Count);
+}
+
+/** Refuses tables with items beside a missing entities table: nothing but its indexes shows whose they are. */
+export async function refuseOrphans(database: Database, states: readonly TableState[]): Promise<void> {
+  const what = `table ${database.tables.entities}, by which it is known,`;
+  const faults = states.map(async (state) =>
+    (await hasItems(database, state)) ? [{ table: state.name, what, expected: 'present', found: 'missing' }] : [],
+  );
+  refuse((await Promise.all(faults)).flat());
+}
+
 /**
  * Why a table is not Cellport's, although nothing but its TTL is missing; empty if it is. TTL is off until the process
  * that creates a table switches it on, or after a restore: with our indexes, the table is ours all the same; with nothing
@@ -95,10 +132,7 @@ async function unownedFaults(database: Database, state: TableState): Promise<rea
   const isKnown = definition.request.GlobalSecondaryIndexes !== undefined;
   if (isKnown || ttl !== null || description === undefined) return [];
   if (description.TableStatus === 'CREATING' || description.TableStatus === 'DELETING') return [];
-  const one = { TableName: name, Limit: 1, ConsistentRead: true };
-  // DynamoDB counts items every six hours.
-  const items = description.ItemCount || (await send(newCall(database), 'scan', one)).Count;
-  if (items === 0) return [];
+  if (!(await hasItems(database, state))) return [];
   // Its creator may have switched TTL on meanwhile, and have written the first item.
   return (await describeTtl(database, name)) === definition.ttl ? [] : faultsOf(state);
 }
@@ -209,6 +243,11 @@ export async function openTables(database: Database): Promise<OpenedTables> {
   const faults = states.flatMap(faultsOf);
   refuse(faults.filter((fault) => !isMended(fault)));
   if (isActive(states[0]?.description)) await checkKeyStyle(database);
+  if (states[0]?.description === undefined) {
+    const names = await tablesNamed(database, monthPrefix(database.tables));
+    const months = names.map((name) => ({ request: { TableName: name }, ttl: '' }));
+    await refuseOrphans(database, [...states, ...(await describeTables(database, months))]);
+  }
   // Usually they exist, and one description of each suffices: the embedded engine takes 0.4 s for it after its start.
   if (states.every(({ description }) => isActive(description)) && faults.length === 0)
     return { created: [], table: identityOf(states) };
