@@ -21,8 +21,10 @@ export interface Drawn {
 function drawnItem(keys: Keyspace, collection: SourceCollection, marker: SourceMarker): Item {
   const { position, name, category, place, properties, key, expiresAt } = marker;
   const fits = valueBytes({ name, category, properties }) <= MOST_DRAWN_BYTES;
+  const { pk, sk } = keys.marker(keys.scope(collection), key);
   return {
-    ...keys.marker(keys.scope(collection), key),
+    pk,
+    sk,
     lng: position.lng,
     lat: position.lat,
     mv: 0,

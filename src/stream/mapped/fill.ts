@@ -1,6 +1,6 @@
 import type { Database } from '../../store/database.js';
 import type { Rejected, RejectedItems } from '../../store/source/rejected-items.js';
-import { attributesRead, type SourceCollection } from '../../store/source/source-mapping.js';
+import { attributesRead, isOrderedByRecords, type SourceCollection } from '../../store/source/source-mapping.js';
 import type { Contender } from '../../store/source/winners.js';
 import type { WireImage } from '../change.js';
 import { versioned } from '../pages/apply.js';
@@ -58,6 +58,8 @@ export function openFill(
       },
     },
     contest,
+    // Where records alone tell an order, all of them count.
+    skipsOld: !isOrderedByRecords(source),
     listOthers: () => own.listOthers(),
     async *listDerived() {
       for await (const { pages, ...others } of own.listDerived()) {

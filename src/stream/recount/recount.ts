@@ -4,7 +4,7 @@ import { whileLeased, type Lease } from '../../store/lease.js';
 import { CellFold } from '../cells/fold.js';
 import { markerNamed, type StreamRecord, type WireImage } from '../change.js';
 import { takeOwnership } from '../consume/owners.js';
-import { StreamReader, type Batch } from '../consume/reader.js';
+import { StreamReader, type Batch, type BatchLimits, type ReaderOptions } from '../consume/reader.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from '../consume/takeover.js';
 import { MarkerDays } from '../days/apply.js';
 import { roundOf } from '../pages/apply.js';
@@ -25,6 +25,10 @@ const POLL_MS = 200;
  * others may write without a pause.
  */
 const ENDS_WITHOUT_FENCE = 2;
+/** Reading so many records of a stream is cheaper than to wait until its shards have new ones. */
+const FEW = { records: 1_000, cells: Infinity };
+/** A shard that has no new record for so long has at most 86,400 old ones. */
+const NEW_WITHIN_MS = 1_000;
 const LIMITS = { records: 100_000, cells: 1_000_000 };
 
 const itemKey = ({ pk, sk }: WireImage) => `${String(pk?.['S'])}#${String(sk?.['S'])}`;
@@ -78,6 +82,7 @@ class Recount {
     await noteSwitch(this.#lease, await stream.identify());
     await this.#finishPlan();
     await this.#lease.update((state) => recounting(state, clock.wall()));
+    if (this.#options.tables.skipsOld === true) await this.#skipOld();
 
     await scanMarkers(this.#options, this.#collecting);
     await this.#readPast(clock.now() + SETTLE_MS);
@@ -111,11 +116,34 @@ class Recount {
     return { ...compared, ...this.#days.result(), markers: count(), pages, differing: [], undecided: 0 };
   }
 
-  #newReader(): StreamReader {
+  #newReader(state = this.#lease.current, more: Partial<ReaderOptions> = {}): StreamReader {
     const onRecord = (record: StreamRecord) => this.#remember(record);
     const { stream, keys, clock } = this.#options;
-    const options = { clock, signal: this.#signal, pollMs: POLL_MS, onRecord };
-    return new StreamReader(stream, this.#lease.current, keys, options);
+    const options = { clock, signal: this.#signal, pollMs: POLL_MS, onRecord, ...more };
+    return new StreamReader(stream, state, keys, options);
+  }
+
+  /**
+   * Moves past what the scan will have: a stream keeps the records of a day. The end of a shard is told by its next record
+   * only, so one without any for a while is read from where it was.
+   */
+  async #skipOld(): Promise<void> {
+    const { clock } = this.#options;
+    const { current } = this.#lease;
+    const unread = { onRecord: undefined };
+    const pass = async (reader: StreamReader, limits: BatchLimits, more: () => boolean) => {
+      const batch = await reader.gather(limits, more);
+      await this.#lease.update((state) => passedBy(state, batch, clock.wall()));
+      return batch.endAt !== undefined;
+    };
+    try {
+      if (await pass(this.#newReader(current, unread), FEW, () => false)) return;
+      const newOnly = this.#newReader({ ...current, shards: {} }, { ...unread, newOnly: true });
+      const until = clock.now() + NEW_WITHIN_MS;
+      await pass(newOnly, LIMITS, () => clock.now() < until);
+    } catch (error) {
+      await noteLoss(this.#lease, error);
+    }
   }
 
   #remember(record: StreamRecord): void {

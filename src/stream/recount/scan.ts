@@ -26,6 +26,8 @@ export interface DerivedItems {
 export interface RecountPort {
   /** Every marker and reading, in wire format; page by page, consistent. */
   scanMarkers(): AsyncIterable<readonly WireImage[]>;
+  /** Whether records from before `scanMarkers` tell nothing that it does not yield. */
+  readonly skipsOld?: boolean;
   /** The names of all blocks, all items of pages, and all days with summaries of readings. */
   listDerived(): AsyncIterable<DerivedItems>;
   /** The scopes whose items are not those of this consumer. Called after `listDerived`: scopes are older than their items. */
