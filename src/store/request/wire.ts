@@ -143,10 +143,13 @@ function wholeMap(wire: Missing, exact: boolean): WireMap {
   return copy;
 }
 
-/** Some attributes of a stream image, which is not changed. */
-export function attributesOf(image: Missing, names: readonly string[]): Item {
+/** Some attributes of a stream image, which is not changed; with `exact`, as `exactItemOf`. */
+export function attributesOf(image: Missing, names: readonly string[], exact = false): Item {
   const some: Record<string, Wire> = {};
-  for (const name of names) if (image[name]) some[name] = wholeValue(image[name], false);
+  for (const name of names) {
+    const value = Object.hasOwn(image, name) ? image[name] : undefined;
+    if (value) setOwn(some, name, wholeValue(value, exact));
+  }
   return itemOf(some);
 }
 

@@ -15,14 +15,23 @@ export interface SourceCollection extends Collection {
 export const hasSource = (collection: Collection): collection is SourceCollection => collection.source !== undefined;
 
 /** Collections are read again and again, but mappings stay. */
-const parsed = new WeakMap<CollectionSource, Mapping>();
+const parsed = new WeakMap<CollectionSource, { readonly mapping: Mapping; readonly read: readonly string[] }>();
 
-/** The mapping of a source, which was checked when it was stored. */
-export function mappingOf(source: CollectionSource): Mapping {
-  const known = parsed.get(source) ?? readMapping(JSON.parse(source.mapping));
-  parsed.set(source, known);
+function parsedOf(source: CollectionSource) {
+  let known = parsed.get(source);
+  if (known === undefined) {
+    const mapping = readMapping(JSON.parse(source.mapping));
+    const read = new Set([...source.tableKey.map(({ name }) => name), ...attributesDrawn(mapping)]);
+    parsed.set(source, (known = { mapping, read: [...read] }));
+  }
   return known;
 }
+
+/** The mapping of a source, which was checked when it was stored. */
+export const mappingOf = (source: CollectionSource): Mapping => parsedOf(source).mapping;
+
+/** The attributes that tell which marker an item of a source is, and what maps draw of it. */
+export const attributesRead = (source: CollectionSource): readonly string[] => parsedOf(source).read;
 
 /** The collection, if its markers are Cellport's own; errors name `field`. Throws BAD_USER_INPUT for one that follows a table. */
 export function ownCollection(collection: Collection, field: string): Collection {
@@ -62,11 +71,6 @@ function isFixed(source: CollectionSource): boolean {
 /** Whether nothing but the order of their records tells which of several items is the marker. */
 export const isOrderedByRecords = (source: CollectionSource): boolean =>
   mappingOf(source).newest === undefined && !isFixed(source);
-
-/** The attributes that tell which marker an item of a source is, and what maps draw of it. */
-export function attributesRead(source: CollectionSource): string[] {
-  return [...new Set([...source.tableKey.map(({ name }) => name), ...attributesDrawn(mappingOf(source))])];
-}
 
 type WireImage = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 

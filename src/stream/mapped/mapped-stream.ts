@@ -1,14 +1,20 @@
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { CollectionSource } from '../../model/collection.js';
 import { pathText } from '../../sources/mapping.js';
-import { exactItemOf, wireOf } from '../../store/request/wire.js';
+import { attributesOf, wireOf } from '../../store/request/wire.js';
 import { drawnIn, type Drawn } from '../../store/source/drawn-item.js';
-import { keysOf, mappingOf, onlyItemOf, type SourceCollection } from '../../store/source/source-mapping.js';
+import {
+  attributesRead,
+  keysOf,
+  mappingOf,
+  onlyItemOf,
+  type SourceCollection,
+} from '../../store/source/source-mapping.js';
 import type { Contender } from '../../store/source/winners.js';
 import type { Contention, StreamRecord, WireImage } from '../change.js';
 import type { StreamPort } from '../ports.js';
 
-type WireItem = Parameters<typeof exactItemOf>[0];
+type WireItem = Parameters<typeof attributesOf>[0];
 
 /** What an entry of a source's image is to Cellport. */
 interface Mapped {
@@ -32,7 +38,9 @@ export function mappedImages(
   sequence = '0',
 ): readonly Mapped[] {
   if (image === undefined) return [];
-  const entries = drawnIn(keys, collection, exactItemOf(image as WireItem));
+  // The rest of an item may be large.
+  const item = attributesOf(image as WireItem, attributesRead(collection.source), true);
+  const entries = drawnIn(keys, collection, item);
   return entries.map((drawn) => mappedEntry(collection, image, drawn, sequence));
 }
 
