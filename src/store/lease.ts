@@ -40,6 +40,8 @@ export interface LeaseOptions<T extends Leased> extends Contender {
   readonly prepare: (found: T | undefined) => T | Promise<T>;
   /** Whether to take the lease at once, even from a live owner. */
   readonly force?: boolean | undefined;
+  /** Whether to take a lease that is free, or to leave it to others; called each time that it is found free. */
+  readonly mayTake?: (() => boolean) | undefined;
   /** How often to look whether the lease is free; by default each second, or four times a term. */
   readonly lookMs?: number | undefined;
 }
@@ -150,6 +152,8 @@ export function isHeld({ version, owner }: Leased, seen: Sighting, contender: Co
   return !(isSilent || owner === '' || owner === self || ownerIsGone(owner));
 }
 
+const always = () => true;
+
 /**
  * Takes the lease of an item that is free. Returns undefined while another process holds it. Clocks only decide who tries;
  * versions ensure that only one succeeds.
@@ -159,11 +163,11 @@ export async function tryLease<T extends Leased>(
   seen: Sighting,
   signal: AbortSignal,
 ): Promise<Lease<T> | undefined> {
-  const { self, store, prepare, force = false } = options;
+  const { self, store, prepare, force = false, mayTake = always } = options;
   for (;;) {
     signal.throwIfAborted();
     const found = await prepare(await store.load());
-    if (isHeld(found, seen, options) && !force) return undefined;
+    if ((isHeld(found, seen, options) || !mayTake()) && !force) return undefined;
     const lease = new Lease(options, found, signal);
     try {
       await lease.update((state) => ({ ...state, owner: self }));

@@ -309,3 +309,30 @@ describe('proposes', () => {
     ).toEqual([]);
   });
 });
+
+describe('of versions, told by sort keys,', () => {
+  const [PK, SK] = [S('PK'), S('SK')];
+  const versionsOf = (sortKeys: readonly string[]): Item[] =>
+    CITIES.flatMap(({ lng, lat }, shop) =>
+      sortKeys.map((sort, age) => {
+        return { PK: `SHOP#${shop}`, SK: sort, entity: 'Shop', lng: lng + (age === 0 ? 0 : age / 100), lat };
+      }),
+    );
+  const order = { PK: 'SHOP#1', SK: 'ORDER#1', entity: 'Order' };
+
+  test.each([
+    ['a copy of the last one is the marker', ['v0_SHOP', 'v12_SHOP', 'v9_SHOP']],
+    ['the greatest is the marker', ['ver#003', 'ver#001', 'ver#002']],
+  ])('%s', (_, sortKeys) => {
+    for (const others of [[], [order]]) {
+      const items = [...versionsOf(sortKeys), ...others];
+      const [first] = propose({ name: 'shops', key: [PK, SK] }, items);
+      const found = first === undefined ? [] : shown(readMapping(first.mapping), items);
+      const wanted = CITIES.map(
+        (position, shop) => expect.objectContaining({ key: `SHOP#${shop}`, position }) as object,
+      );
+      expect(found).toEqual(expect.arrayContaining(wanted));
+      expect(found).toHaveLength(CITIES.length);
+    }
+  });
+});

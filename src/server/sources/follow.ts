@@ -1,4 +1,4 @@
-import { systemClock } from '../../clock.js';
+import { systemClock, type Clock } from '../../clock.js';
 import { reasonFor } from '../../errors.js';
 import { doJob, type OwnJob } from '../../jobs/job.js';
 import type { Log } from '../../log.js';
@@ -147,6 +147,8 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
 export interface Followed {
   readonly collection: SourceCollection;
   status(): ConsumerStatus;
+  /** Whether this process follows or fills it, or another one seems to; undefined if nobody does. */
+  follower(): 'this' | 'other' | undefined;
   /** See `SourceLive.since`; undefined if it has no live changes. */
   liveSince(): Promise<number | undefined>;
   /** Why it cannot be read, as far as this process knows; null if it can. */
@@ -156,6 +158,30 @@ export interface Followed {
   /** Called again and again. */
   look(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** How long a source that is free is left to a process that follows another one of its table. */
+const LEFT_MS = 3_000;
+/** A source that was not asked about for so long was not free. */
+const ASKED_MS = 2_500;
+
+/**
+ * Whether to follow a source that is free. All sources of a table should be followed by one process, as DynamoDB allows
+ * a shard two readers: by the one that follows some already or, if none does, the first.
+ */
+export function followsTogether(clock: Pick<Clock, 'now'>, key: string, others: () => readonly Followed[]) {
+  let freeSince = -Infinity;
+  let askedAt = -Infinity;
+  return (): boolean => {
+    const now = clock.now();
+    if (now - askedAt > ASKED_MS) freeSince = now;
+    askedAt = now;
+    const siblings = others();
+    const isFirst = siblings.every(({ collection }) => key < collection.key);
+    const followers = siblings.map((one) => one.follower());
+    const isLeft = !isFirst || followers.includes('other');
+    return followers.includes('this') || !isLeft || now - freeSince >= LEFT_MS;
+  };
 }
 
 export interface Following {
@@ -171,7 +197,7 @@ export function followSource(
   collection: SourceCollection,
   log: Log,
   { caches, live: streams, purging, liveOnly = false }: Following,
-  { upgrade }: { readonly upgrade: boolean },
+  { upgrade, others: siblings }: { readonly upgrade: boolean; readonly others: () => readonly Followed[] },
 ): Followed {
   const failures = new Failures(backend.database, collection, log);
   const unknown = noConsumer();
@@ -179,6 +205,7 @@ export function followSource(
     collection,
     failure: () => failures.now,
     hasEnded: () => false,
+    follower: () => undefined,
     liveSince: () => Promise.resolve(undefined),
     status: () => unknown.status(),
     look: () => Promise.resolve(),
@@ -209,6 +236,7 @@ export function followSource(
       return withGap(state, NOT_FILLED, parts.clock.wall());
     },
     ownerIsGone,
+    mayTake: followsTogether(parts.clock, collection.key, siblings),
     upgrade,
     pollMs: POLL_MS,
     onRecord: (record) => feed.onRecord(record),
@@ -227,7 +255,11 @@ export function followSource(
     ended = true;
     log.debug({ err, collection: collection.key }, 'A source has another mapping');
   });
-  const refill = (signal: AbortSignal) => fillSource(backend, collection, log, signal);
+  let isFilling = false;
+  const refill = async (signal: AbortSignal) => {
+    isFilling = true;
+    return fillSource(backend, collection, log, signal).finally(() => (isFilling = false));
+  };
   const exact = keepExact(
     () => consumer.status(),
     refill,
@@ -240,6 +272,7 @@ export function followSource(
     hasEnded: () => ended,
     liveSince,
     status: () => consumer.status(),
+    follower: () => (isFilling || consumer.status().owner ? 'this' : consumer.isHeldElsewhere ? 'other' : undefined),
     look: () => failures.look(consumer.status()),
     async stop() {
       stopping.abort();

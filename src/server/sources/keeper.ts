@@ -81,7 +81,11 @@ export class SourceKeeper {
     for (const [scope, collection] of found) {
       if (this.#followed.has(scope) || signal.aborted) continue;
       // If it is still the mapping of the collection, the stored state is the outdated one.
-      const now = { upgrade: ended.has(scope) };
+      const { table, everyMs } = collection.source;
+      const isSibling = ({ collection: one }: Followed) =>
+        one.key !== collection.key && one.source.table === table && one.source.everyMs === undefined;
+      const others = () => (everyMs === undefined ? [...this.#followed.values()].filter(isSibling) : []);
+      const now = { upgrade: ended.has(scope), others };
       this.#followed.set(scope, followSource(this.#backend, collection, this.#log, this.#following, now));
     }
     await Promise.all(Array.from(this.#followed.values(), (followed) => followed.look()));

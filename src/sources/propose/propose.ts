@@ -62,6 +62,8 @@ const TYPE =
 const LABEL = /^[A-Za-z][A-Za-z_]*(?:#|::?|\||\/)(?=.)/;
 /** A sort key that wholly names a kind, as `META`. */
 const LITERAL = /^#?[A-Za-z_]+#?$/;
+/** A sort key that is the number of a version. */
+const VERSION = /^v(?:er(?:sion)?)?[-_#:/]?(\d+)(?!\d)/i;
 const ID = /(?:id|uuid|code|number)$/;
 
 const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
@@ -103,6 +105,9 @@ function kindsOf(
   return kinds.size <= MOST_KINDS ? kinds : new Map([['', [...items]]]);
 }
 
+/** A text as a template without parts. */
+const literal = (text: string) => text.replace(/[{}]/g, '$&$&');
+
 /** Templates that the keys of these items match; a sort key that tells nothing more has no part of its own. */
 function templatesOf(items: readonly Item[], key: readonly TableKeyAttribute[]): Record<string, string> {
   let first: readonly string[] | undefined;
@@ -116,7 +121,7 @@ function templatesOf(items: readonly Item[], key: readonly TableKeyAttribute[]):
     first ??= rests;
     if (rests.every((rest, at) => rest === first?.[at])) return [name, `${prefix}{key}`];
     const isLiteral = !isFirst && new Set(texts).size === 1 && (items.length > 1 || LITERAL.test(only));
-    return [name, isLiteral ? only.replace(/[{}]/g, '$&$&') : `${prefix}{sort}`];
+    return [name, isLiteral ? literal(only) : `${prefix}{sort}`];
   });
   return Object.fromEntries(templates) as Record<string, string>;
 }
@@ -125,6 +130,8 @@ function templatesOf(items: readonly Item[], key: readonly TableKeyAttribute[]):
 interface Identity {
   readonly names: readonly string[];
   readonly newest?: string;
+  /** The sort key of the item that counts, if all of those of a marker but one are its former versions. */
+  readonly current?: string | undefined;
 }
 
 /** Whether the partition key is a prefix of another attribute, as of a geohash: where the item is, not which one. */
@@ -148,6 +155,13 @@ function identityOf(
   }
   if (items.every((item) => isTime(sort, item[sort]))) return { names: [partition], newest: sort };
   const sorts = items.map((item) => textAt(item, sort));
+  const versions = sorts.map((text) => VERSION.exec(text)?.[1]);
+  if (versions.every((version) => version !== undefined)) {
+    // Version 0 is usually a copy of the last one; as text, numbers are in order if they have the same number of digits.
+    const [current, ...others] = new Set(sorts.filter((_, at) => Number(versions[at]) === 0));
+    if (current !== undefined && others.length === 0) return { names: [partition], current };
+    if (new Set(versions.map((version) => version.length)).size === 1) return { names: [partition], newest: sort };
+  }
   const [newest] = timesOf(items);
   const places = new Map(items.map((item, at) => [sorts[at], positionOf(item)]));
   // Copies of one place, under random or numbered partition keys.
@@ -179,7 +193,7 @@ function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind):
   const templates = templatesOf(items, table.key);
   const draft = readMapping({ table: table.name, items: templates, each, position });
   const place = (item: Item) => JSON.stringify(readPosition(draft.position, item));
-  const { names, newest } = identityOf(items, table.key, templates, place);
+  const { names, newest, current } = identityOf(items, table.key, templates, place);
   // Only one item can have entries.
   if (each !== undefined && newest !== undefined) return [];
   const own = new Set(items);
@@ -198,6 +212,7 @@ function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind):
   const mapping: MappingJson = {
     table: table.name,
     ...((others.length > 0 ? areToldByKey : isRest) && { items: templates }),
+    ...(current !== undefined && { items: { ...templates, [table.key[1]?.name ?? '']: literal(current) } }),
     key: names.map(partOf).join(['/', '#', '|'].find(isNowhere) ?? '::'),
     ...(where.length + tests.length > 0 && { where: [...where, ...tests] }),
     ...(each !== undefined && { each }),

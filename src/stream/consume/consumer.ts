@@ -23,6 +23,8 @@ export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
   readonly first?: (() => Promise<StreamState>) | undefined;
   /** Whether an owner is known to be dead, so that its lease need not expire first. */
   readonly ownerIsGone?: (owner: string) => boolean;
+  /** See `LeaseOptions`. */
+  readonly mayTake?: (() => boolean) | undefined;
   readonly onOwnership?: (owner: boolean) => void;
   /** Called before the work begins again after an error. */
   readonly onFailure?: (error: unknown) => void;
@@ -101,7 +103,7 @@ export class Consumer {
   readonly #progress: Progress = { latest: undefined, completeAt: undefined, endAt: undefined, blocksWritten: 0 };
   /** That of the session which is running. */
   #lease: Lease<StreamState> | undefined;
-  #looked: { readonly version: number; readonly at: number } | undefined;
+  #looked: { readonly version: number; readonly at: number; readonly changedAt: number } | undefined;
 
   constructor(options: ConsumerOptions) {
     const { state, cells, leaseMs = LEASE_MS, pollMs = POLL_MS, limits = LIMITS, load = LOAD_POLICY } = options;
@@ -138,7 +140,17 @@ export class Consumer {
 
   /** Waits for the ownership and works until that is enough, it is lost or the signal is aborted. */
   async #own(onOwned: () => void, signal: AbortSignal): Promise<void> {
-    const { stream, since, clock, self, upgrade, lookMs, ownerIsGone = never, onOwnership = nothing } = this.#options;
+    const {
+      stream,
+      since,
+      clock,
+      self,
+      upgrade,
+      lookMs,
+      mayTake,
+      ownerIsGone = never,
+      onOwnership = nothing,
+    } = this.#options;
     const leaseMs = this.#leaseMs;
     const progress = this.#progress;
     const first = this.#options.first ?? (async () => firstState(...(await Promise.all([stream.identify(), since()]))));
@@ -147,7 +159,7 @@ export class Consumer {
       if (this.#session.enough(state, progress.completeAt, true)) throw DONE;
     };
     const lease = await takeOwnership(
-      { clock, self, leaseMs, lookMs, ownerIsGone, state: this.#session.state, upgrade, first, onLook },
+      { clock, self, leaseMs, lookMs, mayTake, ownerIsGone, state: this.#session.state, upgrade, first, onLook },
       signal,
     ).catch((error: unknown) => {
       if (error !== DONE) throw error;
@@ -185,14 +197,23 @@ export class Consumer {
 
   #look(state: StreamState): void {
     const at = this.#options.clock.now();
+    const isSame = this.#looked?.version === state.version;
     // A version not seen at the previous read was written after it.
-    if (this.#looked !== undefined && this.#looked.version !== state.version) {
+    if (this.#looked !== undefined && !isSame) {
       this.#writes.clear();
       // `atEnd` means: at most a quarter of a lease before it was written.
       if (state.atEnd) this.#progress.completeAt = this.#looked.at - this.#leaseMs / 4;
     }
-    this.#looked = { version: state.version, at };
+    this.#looked = { version: state.version, at, changedAt: isSame ? (this.#looked?.changedAt ?? at) : at };
     this.#progress.latest = state;
+  }
+
+  /** Whether another process seems to hold the lease. */
+  get isHeldElsewhere(): boolean {
+    const { clock, ownerIsGone = never } = this.#options;
+    const { owner = '' } = this.#progress.latest ?? {};
+    if (this.#lease !== undefined || this.#looked === undefined || owner === '' || ownerIsGone(owner)) return false;
+    return clock.now() - this.#looked.changedAt < this.#leaseMs;
   }
 
   status(): ConsumerStatus {

@@ -82,6 +82,7 @@ interface OwnershipOptions extends Contender {
   readonly upgrade?: boolean | undefined;
   /** See `LeaseOptions`. */
   readonly force?: boolean | undefined;
+  readonly mayTake?: (() => boolean) | undefined;
   readonly lookMs?: number | undefined;
 }
 
