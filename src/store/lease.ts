@@ -152,8 +152,6 @@ export function isHeld({ version, owner }: Leased, seen: Sighting, contender: Co
   return !(isSilent || owner === '' || owner === self || ownerIsGone(owner));
 }
 
-const always = () => true;
-
 /**
  * Takes the lease of an item that is free. Returns undefined while another process holds it. Clocks only decide who tries;
  * versions ensure that only one succeeds.
@@ -163,11 +161,11 @@ export async function tryLease<T extends Leased>(
   seen: Sighting,
   signal: AbortSignal,
 ): Promise<Lease<T> | undefined> {
-  const { self, store, prepare, force = false, mayTake = always } = options;
+  const { self, store, prepare, force = false, mayTake } = options;
   for (;;) {
     signal.throwIfAborted();
     const found = await prepare(await store.load());
-    if ((isHeld(found, seen, options) || !mayTake()) && !force) return undefined;
+    if ((isHeld(found, seen, options) || mayTake?.() === false) && !force) return undefined;
     const lease = new Lease(options, found, signal);
     try {
       await lease.update((state) => ({ ...state, owner: self }));

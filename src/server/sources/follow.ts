@@ -163,7 +163,7 @@ export interface Followed {
 /** How long a source that is free is left to a process that follows another one of its table. */
 const LEFT_MS = 3_000;
 /** A source that was not asked about for so long was not free. */
-const ASKED_MS = 2_500;
+const ASKED_MS = 10_000;
 
 /**
  * Whether to follow a source that is free. All sources of a table should be followed by one process, as DynamoDB allows

@@ -146,10 +146,7 @@ function wholeMap(wire: Missing, exact: boolean): WireMap {
 /** Some attributes of a stream image, which is not changed; with `exact`, as `exactItemOf`. */
 export function attributesOf(image: Missing, names: readonly string[], exact = false): Item {
   const some: Record<string, Wire> = {};
-  for (const name of names) {
-    const value = Object.hasOwn(image, name) ? image[name] : undefined;
-    if (value) setOwn(some, name, wholeValue(value, exact));
-  }
+  for (const name of names) if (Object.hasOwn(image, name)) setOwn(some, name, wholeValue(image[name] ?? {}, exact));
   return itemOf(some);
 }
 

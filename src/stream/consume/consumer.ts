@@ -140,17 +140,8 @@ export class Consumer {
 
   /** Waits for the ownership and works until that is enough, it is lost or the signal is aborted. */
   async #own(onOwned: () => void, signal: AbortSignal): Promise<void> {
-    const {
-      stream,
-      since,
-      clock,
-      self,
-      upgrade,
-      lookMs,
-      mayTake,
-      ownerIsGone = never,
-      onOwnership = nothing,
-    } = this.#options;
+    const { stream, since, clock, self, upgrade, ownerIsGone = never, onOwnership = nothing } = this.#options;
+    const { lookMs, mayTake } = this.#options;
     const leaseMs = this.#leaseMs;
     const progress = this.#progress;
     const first = this.#options.first ?? (async () => firstState(...(await Promise.all([stream.identify(), since()]))));

@@ -38,9 +38,7 @@ export function mappedImages(
   sequence = '0',
 ): readonly Mapped[] {
   if (image === undefined) return [];
-  // The rest of an item may be large.
-  const item = attributesOf(image as WireItem, attributesRead(collection.source), true);
-  const entries = drawnIn(keys, collection, item);
+  const entries = drawnIn(keys, collection, attributesOf(image as WireItem, attributesRead(collection.source), true));
   return entries.map((drawn) => mappedEntry(collection, image, drawn, sequence));
 }
 

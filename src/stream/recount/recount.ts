@@ -4,7 +4,7 @@ import { whileLeased, type Lease } from '../../store/lease.js';
 import { CellFold } from '../cells/fold.js';
 import { markerNamed, type StreamRecord, type WireImage } from '../change.js';
 import { takeOwnership } from '../consume/owners.js';
-import { StreamReader, type Batch, type BatchLimits, type ReaderOptions } from '../consume/reader.js';
+import { StreamReader, type Batch, type ReaderOptions } from '../consume/reader.js';
 import { applyFolded, finishPlan, noteLoss, noteSwitch } from '../consume/takeover.js';
 import { MarkerDays } from '../days/apply.js';
 import { roundOf } from '../pages/apply.js';
@@ -130,17 +130,16 @@ class Recount {
   async #skipOld(): Promise<void> {
     const { clock } = this.#options;
     const { current } = this.#lease;
-    const unread = { onRecord: undefined };
-    const pass = async (reader: StreamReader, limits: BatchLimits, more: () => boolean) => {
-      const batch = await reader.gather(limits, more);
-      await this.#lease.update((state) => passedBy(state, batch, clock.wall()));
+    const pass = async (state: StreamState, newOnly: boolean, more: () => boolean) => {
+      const reader = this.#newReader(state, { onRecord: undefined, newOnly });
+      const batch = await reader.gather(FEW, more);
+      await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
       return batch.endAt !== undefined;
     };
     try {
-      if (await pass(this.#newReader(current, unread), FEW, () => false)) return;
-      const newOnly = this.#newReader({ ...current, shards: {} }, { ...unread, newOnly: true });
+      if (await pass(current, false, () => false)) return;
       const until = clock.now() + NEW_WITHIN_MS;
-      await pass(newOnly, LIMITS, () => clock.now() < until);
+      await pass({ ...current, shards: {} }, true, () => clock.now() < until);
     } catch (error) {
       await noteLoss(this.#lease, error);
     }

@@ -32,6 +32,6 @@ test.each([
 test('a source that others have followed meanwhile is left to them again', () => {
   const { clock, followedAfter } = asking({ a: 'other' });
   expect(followedAfter()).toBe(3_000);
-  clock.at += 10_000;
+  clock.at += 15_000;
   expect(followedAfter()).toBe(3_000);
 });
