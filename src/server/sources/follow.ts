@@ -200,14 +200,13 @@ export function followSource(
   { upgrade, others: siblings }: { readonly upgrade: boolean; readonly others: () => readonly Followed[] },
 ): Followed {
   const failures = new Failures(backend.database, collection, log);
-  const unknown = noConsumer();
   const others = {
     collection,
     failure: () => failures.now,
     hasEnded: () => false,
     follower: () => undefined,
     liveSince: () => Promise.resolve(undefined),
-    status: () => unknown.status(),
+    status: () => noConsumer().status(),
     look: () => Promise.resolve(),
     stop: () => Promise.resolve(),
   };
@@ -222,6 +221,8 @@ export function followSource(
   const liveSince = async () => live?.since();
   if (liveOnly) return { ...others, liveSince, stop: async () => live?.close() };
   const parts = { ...found, stream: failures.watched(found.stream) };
+  const { clock } = parts;
+  const note = (error: unknown) => void failures.note(error);
   const stopping = new AbortController();
   const pageCache = caches?.pageServices.pageCache;
   const consumer = new Consumer({
@@ -231,17 +232,14 @@ export function followSource(
       open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.changes),
     },
     since: () => Promise.resolve(0),
-    async first() {
-      const state = unbuiltState(await parts.stream.identify(), parts.clock.wall());
-      return withGap(state, NOT_FILLED, parts.clock.wall());
-    },
+    first: async () => withGap(unbuiltState(await parts.stream.identify(), clock.wall()), NOT_FILLED, clock.wall()),
     ownerIsGone,
-    mayTake: followsTogether(parts.clock, collection.key, siblings),
+    mayTake: followsTogether(clock, collection.key, siblings),
     upgrade,
     pollMs: POLL_MS,
     onRecord: (record) => feed.onRecord(record),
     onLoss: (reason) => feed.onLoss(reason),
-    onFailure: (error) => void failures.note(error),
+    onFailure: note,
     onApplied: (batch, changes) => noteBatch(caches, batch, changes),
     // Entries cached before were not updated meanwhile.
     onOwnership(owner) {
@@ -260,20 +258,16 @@ export function followSource(
     isFilling = true;
     return fillSource(backend, collection, log, signal).finally(() => (isFilling = false));
   };
-  const exact = keepExact(
-    () => consumer.status(),
-    refill,
-    log,
-    (error) => void failures.note(error),
-  );
+  const status = () => consumer.status();
+  const exact = keepExact(status, refill, log, note);
   return {
     collection,
     failure: () => failures.now,
     hasEnded: () => ended,
     liveSince,
-    status: () => consumer.status(),
-    follower: () => (isFilling || consumer.status().owner ? 'this' : consumer.isHeldElsewhere ? 'other' : undefined),
-    look: () => failures.look(consumer.status()),
+    status,
+    follower: () => (isFilling || status().owner ? 'this' : consumer.isHeldElsewhere ? 'other' : undefined),
+    look: () => failures.look(status()),
     async stop() {
       stopping.abort();
       await Promise.all([running, exact.stop(), live?.close()]);

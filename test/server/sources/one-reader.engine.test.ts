@@ -25,7 +25,7 @@ test('one server follows all sources of a table, whichever was created first, an
   const streams = [createStreamsClient(engine()), createStreamsClient(engine())];
   const keepers = streams.map((client) => new SourceKeeper({ database: db, streams: client }, silentLog));
   const countOf = (keeper: SourceKeeper) => [...keeper.statuses().values()].filter(({ owner }) => owner).length;
-  const counts = () => keepers.map(countOf).toSorted();
+  const counts = () => keepers.map(countOf).toSorted((a, b) => a - b);
   const waiting = { timeout: 60_000, interval: 100 };
 
   await create('m');

@@ -11,7 +11,7 @@ function asking(siblings: Record<string, ReturnType<Followed['follower']>>) {
   return {
     clock,
     /** After how many milliseconds it is followed. */
-    followedAfter() {
+    followedAfter: () => {
       const began = clock.at;
       for (; !mayFollow(); clock.at += 500) expect(clock.at).toBeLessThan(began + 60_000);
       return clock.at - began;
