@@ -28,19 +28,15 @@ const place = (id: number) => ({ pk: String(id), sk: 'place', at: [random() * 36
 test('a fill reads few records from before it, although the stream has many, and misses none since', async () => {
   await createTable(db, table, tableKey, 'NEW_AND_OLD_IMAGES');
   const all = Array.from({ length: OLD }, (_, id) => place(id));
-  await putInBulk(db, table, all, newCall());
+  await putInBulk(newCall(db), table, all);
   // The first records tell of positions that these markers have left.
-  await putInBulk(
-    db,
-    table,
-    all.slice(0, 300).map((_, id) => place(id)),
-    newCall(),
-  );
+  const moved = all.slice(0, 300).map((_, id) => place(id));
+  await putInBulk(newCall(db), table, moved);
   const streams = createStreamsClient(engine());
   const backend = { database: db, streams };
   const source = { table, mapping: JSON.stringify(MAPPING), tableKey };
   const input = { key: 'places', name: 'Places', mapProperties: [], source };
-  const created = await createCollection(db, input, new Date().toISOString(), newCall());
+  const created = await createCollection(newCall(db), input, new Date().toISOString());
   const collection: SourceCollection = { ...created, source };
   const changes = { made: 0, goOn: true };
   const writing = (async () => {
@@ -55,7 +51,7 @@ test('a fill reads few records from before it, although the stream has many, and
   changes.goOn = false;
   await writing;
 
-  const state = await loadStreamState(db, sourceConsumer(db.keys.scope(collection)), newCall());
+  const state = await loadStreamState(newCall(db), sourceConsumer(db.keys.scope(collection)));
   expect(state?.records).toBeLessThan(OLD + changes.made);
   const checked = await fillSource(backend, collection, silentLog, signal, { checkOnly: true });
   expect(checked).toMatchObject({ drifted: [], differing: [], undecided: 0 });

@@ -16,7 +16,7 @@ async function create(key: string): Promise<void> {
   const mapping = { table, items: { PK: `${key}#{key}` }, position: { lng: 'lng', lat: 'lat' } };
   const source = { table, mapping: JSON.stringify(mapping), tableKey };
   const input = { key, name: key, mapProperties: [], source };
-  await createCollection(db, input, new Date().toISOString(), newCall());
+  await createCollection(newCall(db), input, new Date().toISOString());
 }
 
 test('one server follows all sources of a table, whichever was created first, and so does the next one', async () => {
