@@ -161,7 +161,7 @@ export interface Followed {
 }
 
 /** How long a source that is free is left to a process that follows another one of its table. */
-const LEFT_MS = 3_000;
+const LEFT_MS = 10_000;
 /** A source that was not asked about for so long was not free. */
 const ASKED_MS = 10_000;
 

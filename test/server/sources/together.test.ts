@@ -23,15 +23,15 @@ test.each([
   ['it is the only one', {}, 0],
   ['this process follows another one', { a: 'this', c: 'other' }, 0],
   ['nobody follows any, and it is the first', { c: undefined }, 0],
-  ['nobody follows any, and it is not the first', { a: undefined }, 3_000],
-  ['another process follows one', { c: 'other' }, 3_000],
+  ['nobody follows any, and it is not the first', { a: undefined }, 10_000],
+  ['another process follows one', { c: 'other' }, 10_000],
 ] as const)('a free source of a table: %s', (_, siblings, after) => {
   expect(asking(siblings).followedAfter()).toBe(after);
 });
 
 test('a source that others have followed meanwhile is left to them again', () => {
   const { clock, followedAfter } = asking({ a: 'other' });
-  expect(followedAfter()).toBe(3_000);
+  expect(followedAfter()).toBe(10_000);
   clock.at += 15_000;
-  expect(followedAfter()).toBe(3_000);
+  expect(followedAfter()).toBe(10_000);
 });
