@@ -166,7 +166,13 @@ export class Process {
       },
       state: {
         load: () => this.#call(() => structuredClone(derived.state)),
-        put: (next) => this.#call(() => derived.putState(next)),
+        put: (next) =>
+          this.#call(() => {
+            const before = derived.state?.owner;
+            const isDone = derived.putState(next);
+            if (isDone && before !== next.owner) derived.ownedSince = this.#world.now;
+            return isDone;
+          }),
         putDeadLetters: (records) => this.#call(() => derived.putSetAside(records)),
       },
       cells: {

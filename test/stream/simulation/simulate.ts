@@ -11,6 +11,7 @@ import { mapMarkerFromIndex } from '../../../src/store/marker/marker-item.js';
 import { itemOfImage } from '../../../src/store/request/wire.js';
 import { changeOf, contributionOf } from '../../../src/stream/change.js';
 import { Consumer } from '../../../src/stream/consume/consumer.js';
+import type { CellsPort } from '../../../src/stream/ports.js';
 import { writeReading } from './days-model.js';
 import { DerivedModel } from './derived-model.js';
 import { Process, type Faults, type Ports } from './process.js';
@@ -166,6 +167,15 @@ function writeSomething(table: TableModel, world: World): void {
   else table.write('something::else', 'self', { lng: { N: '1' }, lat: { N: String(chance.integer(1, 9)) } });
 }
 
+/** Blocks that take up to a second to write. */
+const slowly = (cells: CellsPort, world: World): CellsPort => ({
+  ...cells,
+  async write(writes) {
+    await world.wait(world.chance.next() * 1_000);
+    return cells.write(writes);
+  },
+});
+
 /** Runs one world from its seed: writers, consumers that die, sleep and return, and finally a period without faults. */
 export async function simulate(seed: number, plant: Plant = (ports) => ports): Promise<Outcome> {
   const world = new World(seed);
@@ -179,6 +189,8 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   };
   // Summaries take half of the time.
   const summarizes = chance.happens(0.4);
+  // So that a batch is published, and the next one begun, long before it is applied.
+  const isSlow = seed % 2 === 1;
   const failures: string[] = [];
   derived.pages.onGone = (scope, key) => {
     if (!wasEverGone(table, scope, key)) failures.push(`marker ${key} of ${scope} was in no page, but never deleted`);
@@ -198,6 +210,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     const awaited = awaitRecord(table.history.at(-1), process.clock());
     const consumer = new Consumer({
       ...ports,
+      ...(isSlow ? { cells: slowly(ports.cells, world) } : {}),
       days: summarizes ? ports.days : undefined,
       clock: process.clock(),
       keys,
