@@ -108,7 +108,7 @@ export async function tablesNamed(database: Database, prefix: string): Promise<s
 
 /** Whether a table has items. DynamoDB counts them every six hours. */
 async function hasItems(database: Database, { name, description }: TableState): Promise<boolean> {
-  if (description?.TableStatus !== 'ACTIVE') return false;
+  if (description === undefined || ['CREATING', 'DELETING'].includes(description.TableStatus ?? '')) return false;
   const one = { TableName: name, Limit: 1, ConsistentRead: true };
   return Boolean(description.ItemCount || (await send(newCall(database), 'scan', one)).Count);
 }
@@ -131,7 +131,6 @@ async function unownedFaults(database: Database, state: TableState): Promise<rea
   const { name, definition, description, ttl } = state;
   const isKnown = definition.request.GlobalSecondaryIndexes !== undefined;
   if (isKnown || ttl !== null || description === undefined) return [];
-  if (description.TableStatus === 'CREATING' || description.TableStatus === 'DELETING') return [];
   if (!(await hasItems(database, state))) return [];
   // Its creator may have switched TTL on meanwhile, and have written the first item.
   return (await describeTtl(database, name)) === definition.ttl ? [] : faultsOf(state);
