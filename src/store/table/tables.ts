@@ -243,6 +243,7 @@ export async function openTables(database: Database): Promise<OpenedTables> {
   refuse(faults.filter((fault) => !isMended(fault)));
   if (isActive(states[0]?.description)) await checkKeyStyle(database);
   if (states[0]?.description === undefined) {
+    refuse(await foreignFaults(database, states));
     const names = await tablesNamed(database, monthPrefix(database.tables));
     const months = names.map((name) => ({ request: { TableName: name }, ttl: '' }));
     await refuseOrphans(database, [...states, ...(await describeTables(database, months))]);
