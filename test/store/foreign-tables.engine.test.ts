@@ -376,6 +376,9 @@ describe('our own tables', () => {
       expect((await describeTables(database))[0]?.description).toBeUndefined();
       await deleteTable(database, name);
     }
+    // This is no name of ours.
+    await make(database, monthTable(database.tables, 'archive'), { schema: BASE, ttl: 'ttl', item: ITEM });
+    expect((await openTables(database)).created).toEqual([entities, derived]);
   });
 
   test('get TTL on again after a restore with all their markers, as their indexes show whose they are', async () => {

@@ -23,6 +23,7 @@ import { isResolvedByOthers } from '../resolved-by-others.js';
 import { formatOf } from './marker-format.js';
 
 type Markers = readonly MapMarker[];
+
 /** The lists of markers: the field of each type. */
 const LISTS: Readonly<Record<string, readonly [field: string, markers: (parent: unknown) => Markers]>> = {
   MarkerConnection: ['nodes', (parent) => (parent as MarkerConnection).nodes],

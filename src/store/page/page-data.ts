@@ -6,6 +6,7 @@ import { jsonOf } from '../../model/json.js';
 import { withMapProperties, type MapMarker, type Properties } from '../../model/marker.js';
 import { orderedMarker, type OrderedMarker } from '../../pages/ordered-marker.js';
 import type { PackOptions } from '../../pages/pack.js';
+import { setOwn } from '../request/wire.js';
 
 /** The first byte of a page's data. Data in another format is not read; the index is used instead. */
 export const PAGE_FORMAT = 2;
@@ -53,10 +54,6 @@ function propertyColumns(all: readonly Properties[]): PropertyColumns {
   return { shapes: [...shapes.values()].map(({ names }) => names), shapeOf, values };
 }
 
-/** An assignment to this name would not make a property. */
-const PROTOTYPE = '__proto__';
-const OWN = { enumerable: true, configurable: true, writable: true } as const;
-
 /** The properties of each marker. */
 function propertiesOf({ shapes, shapeOf, values }: PropertyColumns): Properties[] {
   const members = shapes.map(() => 0);
@@ -75,8 +72,7 @@ function propertiesOf({ shapes, shapeOf, values }: PropertyColumns): Properties[
     let at = (starts[shape] ?? 0) + nth;
     const properties: Record<string, unknown> = {};
     for (const name of shapes[shape] ?? []) {
-      if (name === PROTOTYPE) Object.defineProperty(properties, name, { ...OWN, value: values[at] });
-      else properties[name] = values[at];
+      setOwn(properties, name, values[at]);
       at += step;
     }
     return properties;

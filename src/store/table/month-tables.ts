@@ -12,9 +12,9 @@ import {
   ensureTables,
   foreignFaults,
   monthPrefix,
+  namedMonths,
   ownTables,
   refuseOrphans,
-  tablesNamed,
   waitFor,
 } from './tables.js';
 
@@ -91,13 +91,6 @@ export async function monthFaults(database: Database, name: string, exists = fal
   looks.set(database.client, known);
   const forceRefresh = exists && known.peek(name)?.exists === false;
   return (await known.fetch(name, { context: database, forceRefresh }))?.faults ?? [];
-}
-
-/** The months for which there is a table with a name like theirs, in order. */
-async function namedMonths(database: Database): Promise<string[]> {
-  const prefix = monthPrefix(database.tables);
-  const months = (await tablesNamed(database, prefix)).map((name) => name.slice(prefix.length));
-  return months.filter((month) => /^\d{4}-(0[1-9]|1[0-2])$/.test(month));
 }
 
 /** The months that have a table of Cellport's, in order. */

@@ -90,8 +90,9 @@ export async function waitFor(database: Database, name: string, wanted: 'ACTIVE'
   }
 }
 
-/** The names of the tables that begin with a text, in order. */
-export async function tablesNamed(database: Database, prefix: string): Promise<string[]> {
+/** The months for which there is a table with a name like theirs, in order. */
+export async function namedMonths(database: Database): Promise<string[]> {
+  const prefix = monthPrefix(database.tables);
   const found: string[] = [];
   for (let after: string | undefined = prefix; after?.startsWith(prefix) === true;) {
     const request = new ListTablesCommand({ ExclusiveStartTableName: after });
@@ -100,10 +101,11 @@ export async function tablesNamed(database: Database, prefix: string): Promise<s
       (options) => database.client.send(request, options),
       { failure: mapFailure },
     );
-    found.push(...(response.TableNames ?? []).filter((name) => name.startsWith(prefix)));
+    const names: readonly string[] = response.TableNames ?? [];
+    found.push(...names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
     after = response.LastEvaluatedTableName;
   }
-  return found;
+  return found.filter((month) => /^\d{4}-(0[1-9]|1[0-2])$/.test(month));
 }
 
 /** Whether a table has items. DynamoDB counts them every six hours. */
@@ -244,8 +246,9 @@ export async function openTables(database: Database): Promise<OpenedTables> {
   if (isActive(states[0]?.description)) await checkKeyStyle(database);
   if (states[0]?.description === undefined) {
     refuse(await foreignFaults(database, states));
-    const names = await tablesNamed(database, monthPrefix(database.tables));
-    const months = names.map((name) => ({ request: { TableName: name }, ttl: '' }));
+    const months = (await namedMonths(database)).map((month) => {
+      return { request: { TableName: monthPrefix(database.tables) + month }, ttl: '' };
+    });
     await refuseOrphans(database, [...states, ...(await describeTables(database, months))]);
   }
   // Usually they exist, and one description of each suffices: the embedded engine takes 0.4 s for it after its start.
