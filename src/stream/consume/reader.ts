@@ -148,6 +148,7 @@ export class StreamReader {
     const { clock, onRecord } = this.#options;
     const { fold, ranges } = gathering;
     this.#shards.opening(shard);
+    const { iterator } = shard;
     const now = clock.now();
     const batch = await nextRecords(this.#source, shard, startOf(shard));
     const began = batch.begunAt ?? now;
@@ -164,7 +165,8 @@ export class StreamReader {
     if (first !== undefined && last !== undefined) {
       ranges[shard.id] = { first: ranges[shard.id]?.first ?? first.sequence, to: last.sequence };
     }
-    return this.#shards.advance(shard, batch, wallAt(began, clock));
+    // Reading replaces an iterator that has expired.
+    return this.#shards.advance(shard, batch, wallAt(began, clock), shard.iterator !== iterator);
   }
 
   /** Folds exactly the planned records. Throws RecordsLost if the stream no longer has all of them. */

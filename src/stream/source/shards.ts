@@ -12,12 +12,14 @@ export interface Shard extends ShardCursor {
   ended: boolean;
   /** Whether a listing has named it: only then is its parent known. */
   named: boolean;
-  /** Number of listings that have not shown whether its parent has more records. */
+  /** Number of listings that may not have shown its parent or, once it has ended, its children. */
   unclearFor: number;
   /** When it was last about to be read, by the clock of this process. */
   openedAt: number;
   /** Number of further empty answers before the shard counts as read up to now. */
   emptyAnswersLeft: number;
+  /** Whether its end has been seen since it was opened. */
+  endSeen: boolean;
   /** Whether the last answer was full. */
   full: boolean;
 }
@@ -43,13 +45,15 @@ const FULL_BATCH = 100;
 export const LIST_EVERY_MS = 10_000;
 /**
  * An answer may be empty although records follow, because iterators move through a shard in steps. A new iterator may be
- * far from the end, so several empty answers are required, and so may one that was not read for a while; one that has just
- * returned records is near the end.
+ * far from the end, so several empty answers in a row are required, and so may one that was not read for a while; one that
+ * returns records after it has been at the end is near it.
  */
 const EMPTY_ANSWERS_WHEN_OPENED = 3;
 const RESTED_MS = 1_000;
-/** A listing may lag, so several must agree that a shard is gone. */
+/** A listing may lag, so several must agree that a shard is gone, or which children it has. */
 const LISTINGS_TO_BELIEVE = 5;
+/** All children of a shard that ended longer ago are listed, even if the clocks of two owners differ. */
+const CHILDREN_LISTED_MS = 60_000;
 
 const isReadUpToNow = ({ emptyAnswersLeft, full }: Shard) => emptyAnswersLeft === 0 && !full;
 
@@ -70,7 +74,8 @@ export class Shards {
     this.#newOnly = newOnly;
     this.#listedWall = listedAt;
     for (const [id, { after, since, endedAt }] of Object.entries(shards)) {
-      this.#add(id, plan?.[id]?.to ?? after, since, endedAt !== undefined);
+      const shard = this.#add(id, plan?.[id]?.to ?? after, since, endedAt !== undefined);
+      if (source.clock.wall() - (endedAt ?? Infinity) > CHILDREN_LISTED_MS) shard.unclearFor = LISTINGS_TO_BELIEVE;
     }
   }
 
@@ -81,6 +86,7 @@ export class Shards {
       named: false,
       unclearFor: 0,
       emptyAnswersLeft: 0,
+      endSeen: false,
       full: false,
     };
     const added = { id, openedAt: -Infinity, newOnly, after, since, ended, ...unread };
@@ -112,7 +118,7 @@ export class Shards {
       const shard = this.#shards.get(id) ?? this.#add(id, undefined, this.#listedWall, false, newOnly);
       Object.assign(shard, { parent, named: true });
     }
-    const unclear = [...this.#shards.values()].filter((shard) => !shard.ended && !this.#isClear(shard));
+    const unclear = [...this.#shards.values()].filter((shard) => shard.ended || !this.#isClear(shard));
     for (const shard of unclear) shard.unclearFor += 1;
     this.#listed = listed;
     this.#listedWall = wallAt(now, clock);
@@ -151,26 +157,37 @@ export class Shards {
   /** Call before a shard is read. */
   opening(shard: Shard): void {
     const now = this.#source.clock.now();
-    const rested = isReadUpToNow(shard) && now - shard.openedAt > RESTED_MS;
-    if (shard.iterator === undefined || rested) shard.emptyAnswersLeft = EMPTY_ANSWERS_WHEN_OPENED;
+    if (isReadUpToNow(shard) && now - shard.openedAt > RESTED_MS) this.#opened(shard);
     shard.openedAt = now;
   }
 
-  /** Moves a shard past records requested at `wall`. Returns whether it may have more at once. */
-  advance(shard: Shard, { records, next }: RecordBatch, wall: number): boolean {
+  #opened(shard: Shard): void {
+    shard.emptyAnswersLeft = EMPTY_ANSWERS_WHEN_OPENED;
+    shard.endSeen = false;
+  }
+
+  /**
+   * Moves a shard past records requested at `wall`, with a new iterator if `reopened`. Returns whether it may have more at
+   * once.
+   */
+  advance(shard: Shard, { records, next }: RecordBatch, wall: number, reopened: boolean): boolean {
+    if (reopened) this.#opened(shard);
     const last = records.at(-1);
     if (last === undefined) shard.emptyAnswersLeft = Math.max(0, shard.emptyAnswersLeft - 1);
     else {
       shard.after = last.sequence;
       shard.since = Math.max(shard.since, last.at);
-      if (shard.emptyAnswersLeft > 0) shard.emptyAnswersLeft = 1;
+      if (!shard.endSeen) this.#opened(shard);
+      else if (shard.emptyAnswersLeft > 0) shard.emptyAnswersLeft = 1;
     }
+    shard.endSeen ||= shard.emptyAnswersLeft === 0;
     shard.full = records.length >= FULL_BATCH;
     if (isReadUpToNow(shard)) shard.since = Math.max(shard.since, wall);
     shard.iterator = next;
     if (next !== undefined) return !isReadUpToNow(shard);
     shard.ended = true;
-    // If it was split, its children must be listed.
+    // Its children must be listed: one, two if it was split, none if the stream was disabled.
+    shard.unclearFor = 0;
     this.#listAgain = true;
     return true;
   }

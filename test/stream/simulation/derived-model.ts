@@ -13,8 +13,6 @@ const EMPTY: StoredBlock = { batch: undefined, children: new Map<string, CellSum
 /** The table of blocks and of the consumers' state, as DynamoDB stores it. */
 export class DerivedModel {
   state: StreamState | undefined;
-  /** When its owner took over. */
-  ownedSince = 0;
   readonly deadLetters = new Map<string, DeadLetter>();
   /** Every version of each block, latest last. */
   readonly blocks = new Map<string, StoredBlock[]>();

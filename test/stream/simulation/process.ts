@@ -166,13 +166,7 @@ export class Process {
       },
       state: {
         load: () => this.#call(() => structuredClone(derived.state)),
-        put: (next) =>
-          this.#call(() => {
-            const before = derived.state?.owner;
-            const isDone = derived.putState(next);
-            if (isDone && before !== next.owner) derived.ownedSince = this.#world.now;
-            return isDone;
-          }),
+        put: (next) => this.#call(() => derived.putState(next)),
         putDeadLetters: (records) => this.#call(() => derived.putSetAside(records)),
       },
       cells: {

@@ -15,8 +15,8 @@ import type { DerivedModel } from './derived-model.js';
 import type { TableModel } from './table-model.js';
 
 const shown = ({ count, sumLng, sumLat }: CellSums) => `${count} ${sumLng} ${sumLat}`;
-/** The streams of the simulation seem to have ended where they have not, which takes an owner some polls to notice. */
-const SEEN_AFTER_MS = 10_000;
+/** Records of the simulation become visible late, and some answers of the stream are empty although records follow. */
+const SEEN_AFTER_MS = 1_500;
 
 /** What each marker of a scope has added to the counts since a time. */
 function statesSince(table: TableModel, keys: Keyspace, scope: string, since: number) {
@@ -49,8 +49,7 @@ export function wrongCounts(table: TableModel, derived: DerivedModel, keys: Keys
   if ((state.endAt ?? -Infinity) > endAt) return [];
   const { by, aheadMs = 0 } = recent.findLast(({ version }) => version <= to) ?? {};
   // The next owner gathers other batches: until it publishes, what is shown may be older.
-  const seen = endAt - aheadMs - SEEN_AFTER_MS;
-  const since = by === state.owner && derived.ownedSince <= seen ? seen : -Infinity;
+  const since = by === state.owner ? endAt - aheadMs - SEEN_AFTER_MS : -Infinity;
   return scopes.flatMap((scope) => {
     const parts = recent.filter((part) => part.scope === scope && part.version >= from && part.version <= to);
     const lastOf = (version: number) =>
