@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { settingsOf } from '../test/support/engine-settings.js';
 import { fillPlaces, LARGE, MARKERS, question } from './http.js';
 import type { BareOrder } from './http/bare.js';
-import { load, post } from './http/load.js';
+import { LightClient, lightLoad } from './http/load.js';
 import { startMeasured, waitForOutput } from './http/processes.js';
 import { openFreshTables } from './rig/fresh-tables.js';
 import { quantile, sum } from './rig/statistics.js';
@@ -44,15 +43,15 @@ interface Urls {
 
 /** Sends requests at a fixed rate for some time, and polls /healthz and the floor ten times a second. */
 async function sendAtRate({ graphql: url, floor: floorUrl }: Urls, body: string, perSecond: number): Promise<Round> {
-  const agent = new Agent({ keepAlive: true });
+  const client = new LightClient(url, body);
   const accepted: number[] = [];
   const refused: number[] = [];
   const health: number[] = [];
   const floor: number[] = [];
   const sent: Promise<void>[] = [];
-  async function timed(send: () => Promise<readonly number[]>, of: (status: number) => number[]): Promise<void> {
+  async function timed(send: () => Promise<number>, of: (status: number) => number[]): Promise<void> {
     const began = performance.now();
-    const [status = 0] = await send();
+    const status = await send();
     of(status).push(performance.now() - began);
   }
   const began = performance.now();
@@ -60,12 +59,16 @@ async function sendAtRate({ graphql: url, floor: floorUrl }: Urls, body: string,
   for (let number = 0; performance.now() - began < ROUND_MS;) {
     const elapsed = performance.now() - began;
     for (; number < (elapsed / 1_000) * perSecond; number += 1) {
-      const send = async () => [(await post(agent, url, body)).status];
-      sent.push(timed(send, (status) => (status === 200 ? accepted : refused)));
+      sent.push(
+        timed(
+          () => client.send(),
+          (status) => (status === 200 ? accepted : refused),
+        ),
+      );
     }
     if (elapsed >= healthDue) {
       healthDue += 100;
-      const statusOf = async (polled: URL) => [(await fetch(polled)).status];
+      const statusOf = async (polled: URL) => (await fetch(polled)).status;
       sent.push(
         timed(
           () => statusOf(new URL('/healthz', url)),
@@ -82,24 +85,24 @@ async function sendAtRate({ graphql: url, floor: floorUrl }: Urls, body: string,
     await sleep(2);
   }
   await Promise.all(sent);
-  agent.destroy();
+  client.close();
   return { goodput: accepted.length / (ROUND_MS / 1_000), accepted, refused, health, floor };
 }
 
 /** Clients that each send a request as soon as the previous one was answered or refused. */
 async function sendInTurn(url: string, body: string, clients: number): Promise<Round> {
-  const agent = new Agent({ keepAlive: true });
+  const client = new LightClient(url, body);
   const accepted: number[] = [];
   const refused: number[] = [];
   const until = performance.now() + CLIENTS_MS;
   const one = async (): Promise<void> => {
     for (let began = performance.now(); began < until; began = performance.now()) {
-      const { status } = await post(agent, url, body);
+      const status = await client.send();
       (status === 200 ? accepted : refused).push(performance.now() - began);
     }
   };
   await Promise.all(Array.from({ length: clients }, one));
-  agent.destroy();
+  client.close();
   return { goodput: accepted.length / (CLIENTS_MS / 1_000), accepted, refused, health: [], floor: [] };
 }
 
@@ -135,7 +138,7 @@ async function measure(urls: Urls, say: (line: string) => void): Promise<Row[]> 
   // Until compiled code has reached full speed: the p99 of a half-idle server would not be a valid bar for a busy one.
   const rounds: number[] = [];
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
-    const { answers, seconds } = await load(url, body, CONNECTIONS, WARM_UP_MS);
+    const { answers, seconds } = await lightLoad(url, body, CONNECTIONS, WARM_UP_MS);
     rounds.push(answers / seconds);
   }
   const capacity = Math.max(...rounds);

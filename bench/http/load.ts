@@ -1,5 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 export interface Response {
   readonly status: number;
@@ -60,37 +60,83 @@ export async function load(url: string, body: string, connections: number, ms: n
 }
 
 /**
- * The same with as little work of this process as possible, so that it does not take the cores of the server: it only
- * counts the bytes of answers.
+ * A client with as little work of its own process as possible, so that it does not take the cores of the server: it only
+ * counts the bytes of answers. It opens a connection whenever none is free.
  */
+export class LightClient {
+  readonly #host: string;
+  readonly #port: number;
+  readonly #sent: string;
+  readonly #free: ((answered: (status: number) => void) => void)[] = [];
+  readonly #sockets: Socket[] = [];
+  /** All connections read into it, one after the other. */
+  readonly #buffer = Buffer.alloc(256 * 1024);
+
+  /** A client that sends one request again and again. */
+  constructor(url: string, body: string) {
+    const { hostname, port, pathname } = new URL(url);
+    this.#host = hostname;
+    this.#port = Number(port);
+    const head = `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-type: application/json`;
+    this.#sent = `${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  }
+
+  /** Sends the request, and resolves to the status of its answer once that is complete. */
+  send(): Promise<number> {
+    return new Promise((resolve, reject) => (this.#free.pop() ?? this.#connect(reject))(resolve));
+  }
+
+  #connect(failed: (error: Error) => void) {
+    let left = 0;
+    let status = 0;
+    let answered: (status: number) => void;
+    const callback = (bytes: number) => {
+      if (left === 0) {
+        const text = this.#buffer.toString('latin1', 0, Math.min(bytes, 2_048));
+        const [all = '', code, length] = /^HTTP\/1.1 (\d+)[^]*?content-length: (\d+)[^]*?\r\n\r\n/i.exec(text) ?? [];
+        if (code === undefined) failed(new Error(`not understood: ${text}`));
+        status = Number(code);
+        left = all.length + Number(length);
+      }
+      left -= bytes;
+      if (left > 0) return true;
+      this.#free.push(send);
+      answered(status);
+      return true;
+    };
+    const socket = connect({
+      host: this.#host,
+      port: this.#port,
+      noDelay: true,
+      onread: { buffer: this.#buffer, callback },
+    });
+    socket.on('error', failed);
+    this.#sockets.push(socket);
+    const send = (done: (status: number) => void) => {
+      answered = done;
+      socket.write(this.#sent);
+    };
+    return send;
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** The same as `load` with a light client. */
 export async function lightLoad(url: string, body: string, connections: number, ms: number): Promise<Round> {
-  const { hostname: host, port, pathname } = new URL(url);
-  const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}:${port}\r\ncontent-type: application/json`;
-  const sent = `${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  const buffer = Buffer.alloc(256 * 1024);
+  const client = new LightClient(url, body);
   const began = performance.now();
   let answers = 0;
-  const one = () =>
-    new Promise<void>((resolve, reject) => {
-      let left = 0;
-      const callback = (bytes: number) => {
-        if (left === 0) {
-          const answer = buffer.toString('latin1', 0, Math.min(bytes, 2_048));
-          const [all = '', status, length] =
-            /^HTTP\/1.1 (\d+)[^]*?content-length: (\d+)[^]*?\r\n\r\n/i.exec(answer) ?? [];
-          if (status !== '200') reject(new Error(`${url} responded with ${answer}`));
-          left = all.length + Number(length);
-        }
-        left -= bytes;
-        if (left > 0) return true;
-        answers++;
-        if (performance.now() - began < ms) socket.write(sent);
-        else socket.end(resolve);
-        return true;
-      };
-      const socket = connect({ host, port: Number(port), onread: { buffer, callback } }, () => socket.write(sent));
-      socket.on('error', reject);
-    });
+  const one = async () => {
+    while (performance.now() - began < ms) {
+      const status = await client.send();
+      if (status !== 200) throw new Error(`${url} responded with status ${status}`);
+      answers++;
+    }
+  };
   await Promise.all(Array.from({ length: connections }, one));
+  client.close();
   return { answers, seconds: (performance.now() - began) / 1_000 };
 }

@@ -3,6 +3,7 @@ import type { KeySchemaElement } from '@aws-sdk/client-dynamodb';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
 import type { KeyStyle } from '../../src/keys/keyspace.js';
+import { firstIndex } from '../../src/pages/bisect.js';
 import { createDatabase, type DatabaseOptions } from '../../src/store/create-database.js';
 import type { Database } from '../../src/store/database.js';
 import { tableDefinitions } from '../../src/store/table/table-definitions.js';
@@ -71,8 +72,17 @@ function sizeOf(value: Wire): number {
       throw new Error(`the memory store does not support values of type ${type}`);
   }
 }
-const itemSize = (item: Item) =>
-  Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOf(value), 0);
+const sizes = new WeakMap<Item, number>();
+
+function itemSize(item: Item): number {
+  let size = sizes.get(item);
+  if (size === undefined) {
+    const parts = Object.entries(item).map(([name, value]) => Buffer.byteLength(name) + sizeOf(value));
+    size = parts.reduce((sum, part) => sum + part, 0);
+    sizes.set(item, size);
+  }
+  return size;
+}
 
 const textOf = (value: Wire | undefined) => JSON.stringify(value ?? null);
 
@@ -83,6 +93,13 @@ function compareKeys(a: Wire | undefined, b: Wire | undefined): number {
   }
   return compareBytes(stringOf(a?.['S'] ?? ''), stringOf(b?.['S'] ?? ''));
 }
+
+/** Sort keys that a query reads. */
+interface KeyRange {
+  readonly isBefore: (key: Wire | undefined) => boolean;
+  readonly isAfter: (key: Wire | undefined) => boolean;
+}
+const ALL_KEYS: KeyRange = { isBefore: () => false, isAfter: () => false };
 
 /** A table or one of its indexes: items by partition, in key order. */
 class Index {
@@ -127,28 +144,42 @@ class Index {
       projected === undefined ? item : Object.fromEntries(Object.entries(item).filter(([name]) => projected.has(name)));
     const name = textOf(item[this.hash]);
     const partition = this.#partitions.get(name) ?? { items: [], sorted: true };
+    const last = partition.items.at(-1);
+    if (last && this.#compare(last, kept) > 0) partition.sorted = false;
     partition.items.push(kept);
-    partition.sorted = false;
     this.#partitions.set(name, partition);
   }
 
   remove(item: Item): void {
-    const items = this.#partitions.get(textOf(item[this.hash]))?.items ?? [];
-    const at = items.findIndex((each) => JSON.stringify(this.keyOf(each)) === JSON.stringify(this.keyOf(item)));
-    if (at >= 0) items.splice(at, 1);
+    const items = this.#sorted(item[this.hash]);
+    const at = firstIndex(items.length, (index) => this.#compare(items[index] ?? {}, item) >= 0);
+    const found = items[at];
+    if (found && this.#compare(found, item) === 0) items.splice(at, 1);
   }
 
-  /** Items of a partition after a key, in order. */
-  items(hash: Wire, after: Item | undefined, forward: boolean): readonly Item[] {
+  /** The items of a partition, in order. */
+  #sorted(hash: Wire | undefined): Item[] {
     const partition = this.#partitions.get(textOf(hash));
     if (partition === undefined) return [];
     if (!partition.sorted) {
       partition.items.sort((a, b) => this.#compare(a, b));
       partition.sorted = true;
     }
-    const ordered = forward ? partition.items : partition.items.toReversed();
-    if (after === undefined) return ordered;
-    return ordered.filter((item) => (forward ? 1 : -1) * this.#compare(item, after) > 0);
+    return partition.items;
+  }
+
+  /** Items of a partition within a range of sort keys and after a key, in order. */
+  items(hash: Wire, { isBefore, isAfter }: KeyRange, after: Item | undefined, forward: boolean): readonly Item[] {
+    const items = this.#sorted(hash);
+    const first = (holds: (key: Wire | undefined, afterKey: number) => boolean) =>
+      firstIndex(items.length, (index) => {
+        const item = items[index] ?? {};
+        return holds(item[this.range ?? ''], after === undefined ? 0 : this.#compare(item, after));
+      });
+    const from = first((key, order) => !isBefore(key) && (after === undefined || !forward || order > 0));
+    const to = first((key, order) => isAfter(key) || (after !== undefined && !forward && order >= 0));
+    const found = items.slice(from, to);
+    return forward ? found : found.reverse();
   }
 
   partitions(): readonly Wire[] {
@@ -255,24 +286,26 @@ function holds(expression: unknown, item: Item | undefined, input: Input): boole
 
 const KEY_CONDITION = /^(#?\w+) = (:\w+)(?: AND (#?\w+) (?:BETWEEN (:\w+) AND (:\w+)|(<|>|=) (:\w+)))?$/;
 
-/** The partition that a query reads, and a test of its sort keys. */
-function readKeyCondition(index: Index, input: Input): { hash: Wire; takes: (item: Item) => boolean } {
+/** The partition that a query reads, and its sort keys. */
+function readKeyCondition(index: Index, input: Input): { hash: Wire; keys: KeyRange } {
   const text = stringOf(input['KeyConditionExpression']);
   const [, hashName, hash, rangeName, from, to, sign, bound] = KEY_CONDITION.exec(text) ?? [];
   const range = rangeName === undefined ? undefined : pathOf(rangeName, input)[0];
   if (hashName === undefined || pathOf(hashName, input)[0] !== index.hash || (range ?? index.range) !== index.range) {
     throw new Error(`the memory store does not support the key condition ${text}`);
   }
-  const takes = (item: Item): boolean => {
-    if (range === undefined) return true;
-    const at = item[range];
-    if (sign === undefined) {
-      return compareKeys(at, valueIn(from, input)) >= 0 && compareKeys(at, valueIn(to, input)) <= 0;
-    }
-    const order = compareKeys(at, valueIn(bound, input));
-    return sign === '<' ? order < 0 : sign === '>' ? order > 0 : order === 0;
+  const partition = valueIn(hash, input);
+  if (range === undefined) return { hash: partition, keys: ALL_KEYS };
+  const [low, high] = [valueIn(from ?? bound, input), valueIn(to ?? bound, input)];
+  const isBefore = (key: Wire | undefined) => {
+    const order = compareKeys(key, low);
+    return sign === '<' ? false : sign === '>' ? order <= 0 : order < 0;
   };
-  return { hash: valueIn(hash, input), takes };
+  const isAfter = (key: Wire | undefined) => {
+    const order = compareKeys(key, high);
+    return sign === '>' ? false : sign === '<' ? order >= 0 : order > 0;
+  };
+  return { hash: partition, keys: { isBefore, isAfter } };
 }
 
 const readUnits = (bytes: number, consistent: unknown) =>
@@ -314,9 +347,9 @@ function query(input: Input): Input {
   if (input['Select'] !== undefined && !(input['Select'] === 'ALL_ATTRIBUTES' && index.hasAll)) {
     throw new Error('the memory store does not fetch attributes that an index lacks');
   }
-  const { hash, takes } = readKeyCondition(index, input);
+  const { hash, keys } = readKeyCondition(index, input);
   const after = input['ExclusiveStartKey'] as Item | undefined;
-  const items = index.items(hash, after, input['ScanIndexForward'] !== false).filter(takes);
+  const items = index.items(hash, keys, after, input['ScanIndexForward'] !== false);
   return pageOf(index, items, input);
 }
 
@@ -324,7 +357,7 @@ function scan(input: Input): Input {
   knows(input, ...READS);
   if (input['ExclusiveStartKey'] !== undefined) throw new Error('the memory store scans whole tables only');
   const index = indexOf(input);
-  const items = index.partitions().flatMap((hash) => index.items(hash, undefined, true));
+  const items = index.partitions().flatMap((hash) => index.items(hash, ALL_KEYS, undefined, true));
   const page = pageOf(index, items, input);
   if (page['LastEvaluatedKey'] !== undefined && input['Limit'] === undefined) {
     throw new Error('the memory store scans small tables only');
