@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setImmediate as setImmediately } from 'node:timers';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 
@@ -32,7 +33,7 @@ function watchHealth(): () => Promise<string> {
   const waits: number[] = [];
   let stopped = false;
   const reading = (async () => {
-    while (!stopped) {
+    for (; !stopped; await sleep(1)) {
       const sent = performance.now();
       expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
       waits.push(performance.now() - sent);

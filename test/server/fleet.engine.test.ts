@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
@@ -104,7 +105,7 @@ test('every server of a fleet shows each marker exactly once at every moment, fr
   };
   const used = new Set<unknown>();
   const read = async (server: LiveServer) => {
-    while (writing) {
+    for (; writing; await sleep(20)) {
       const { nodes, sources } = await map(server);
       const keys = nodes.map(({ key }) => key);
       expect(new Set(keys).size).toBe(keys.length);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { interpreting } from '../../../src/graphql/execution/executor.js';
@@ -146,7 +147,7 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     let writing = true;
     let written = 0;
     const writer = (async () => {
-      while (writing) await create(`live${(written += 1)}`, `Live ${written}`);
+      for (; writing; await sleep(10)) await create(`live${(written += 1)}`, `Live ${written}`);
     })();
     const { documents } = await reindex(command(), { acceptCount: true, onRead: () => undefined });
     writing = false;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { silentLog } from '../../../src/log.js';
@@ -125,7 +126,7 @@ describe.skipIf(!HAS_OPENSEARCH)('cellport reindex', async () => {
     const again = runCli(['reindex', '--accept-count'], settings());
     running = again;
     let writes = 0;
-    while (again.child.exitCode === null) await put(`live-${(writes += 1)}`);
+    for (; again.child.exitCode === null; await sleep(20)) await put(`live-${(writes += 1)}`);
     expect([await again.ended, again.output()]).toEqual([0, expect.stringContaining('documents indexed in')]);
     proxy.intercept = () => undefined;
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 
 import type { Item } from '../../../src/store/database.js';
@@ -237,7 +238,7 @@ test('searches of sources find what a linear scan of their markers does, through
     const server = runCli(['serve'], { ...own, ...settings, PORT: '0' });
     await server.serving();
     const until = Date.now() + 1_000 + below(2_000);
-    while (Date.now() < until) await change();
+    for (; Date.now() < until; await sleep(10)) await change();
     server.child.kill('SIGKILL');
     await server.ended;
     await changes(10);
