@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -133,6 +134,8 @@ class Sockets {
     const address = clients.addressOf(request);
     const refusal = client.used > 1 ? TOO_MANY : OVERLOADED;
     const gone = new AbortController();
+    // All subscriptions of the socket listen; above ten listeners Node warns of a leak.
+    setMaxListeners(0, gone.signal);
     this.#open += 1;
     this.#greeting += 1;
     let greeted = () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setImmediate as setImmediately } from 'node:timers';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { LiveHub } from '../../src/live/hub.js';
 import { silentLog } from '../../src/log.js';
@@ -50,6 +50,10 @@ test('many simultaneous subscriptions start in turns, and others are served mean
   let starting = 0;
   let started = 0;
   let most = 0;
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
   hub.markerChanges = async (wanted) => {
     starting += 1;
     most = Math.max(most, starting);
@@ -73,6 +77,7 @@ test('many simultaneous subscriptions start in turns, and others are served mean
   expect(all.flatMap(({ errors }) => errors)).toEqual([]);
   expect(all.some(isEnded)).toBe(false);
   expect(most).toBeLessThanOrEqual(AT_ONCE);
+  expect(warnings).toEqual([]);
   for (const client of clients) await client.dispose();
 });
 
