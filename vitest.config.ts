@@ -27,6 +27,7 @@ export default defineConfig({
     // Long enough for a busy machine: it ends tests that hang, not slow ones.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
     // A busy machine may hold a process up for longer than what a test waits for. CI lists what needed it; see also `unit`.
     retry: 1,
     // More than cores, as much of the time goes into waiting: for leases, restarts, streams.

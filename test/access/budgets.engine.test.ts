@@ -176,7 +176,8 @@ test('a ceiling set by the operator holds for everybody, and measured budgets on
   const admin = await keyOf('admin');
   const poor = await keyOf('poor');
   try {
-    await vi.waitFor(async () => expect((await measured.ask('{ __typename }', {}, admin)).status).toBe(200));
+    const ready = async () => expect((await measured.ask('{ __typename }', {}, admin)).status).toBe(200);
+    await vi.waitFor(ready, { timeout: 20_000 });
     const ids = Array.from({ length: 100 }, (_, n) => `marker::parks::p${n}`);
     const many = 'query Nodes($ids: [ID!]!) { nodes(ids: $ids) { id } }';
     expect(codesOf(await measured.ask(many, { ids }, admin))).toEqual(['LIMIT_EXCEEDED']);

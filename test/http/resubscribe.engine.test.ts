@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setImmediate as setImmediately } from 'node:timers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { LiveHub } from '../../src/live/hub.js';
