@@ -86,14 +86,15 @@ test('expensive queries in a loop cost their sender its own budget; others are s
   const other = await keyOf('rich');
   const began = Date.now();
   const attacks: Answer[] = [];
+  const goesOn = () => attacks.length < 600;
   const attack = async () => {
-    while (Date.now() - began < 2_000) {
+    while (goesOn()) {
       for (const query of [SEARCH, WIDE]) attacks.push(await server.ask(query, {}, COST));
     }
   };
   const served: Answer[] = [];
   const use = async () => {
-    while (Date.now() - began < 2_000) served.push(await server.ask(WIDE, {}, { ...other, ...COST }));
+    while (goesOn()) served.push(await server.ask(WIDE, {}, { ...other, ...COST }));
   };
   await Promise.all([...Array.from({ length: 8 }, attack), use()]);
   const refilled = (BUDGET * (Date.now() - began)) / 60_000;
@@ -112,7 +113,7 @@ test('expensive queries in a loop cost their sender its own budget; others are s
   }
   expect(served.length).toBeGreaterThan(0);
   for (const { status, errors, data } of served) {
-    expect([status, errors, data.viewport.markers.nodes.length]).toEqual([200, [], 600]);
+    expect([status, errors, data?.viewport.markers.nodes.length]).toEqual([200, [], 600]);
   }
 });
 
