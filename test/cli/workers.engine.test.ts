@@ -8,10 +8,12 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { createKey, setRules } from '../access/guarded-server.js';
+import { inTurn } from '../support/rounds.js';
 import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
 
+const turn = inTurn(2);
 const SUBSCRIPTIONS = 8;
 const database = await testDatabase('readable', { stream: true });
 const folder = temporaryFolder();
@@ -179,7 +181,8 @@ test('limits are those of one server: workers share budgets, and each has a part
   for (const { socket } of sockets) socket.terminate();
 });
 
-test('a worker that is killed is replaced, and only its own connections end', async () => {
+test('a worker that is killed is replaced, and only its own connections end', async ({ skip, task }) => {
+  skip(!turn(task));
   const idle = Array.from({ length: 6 }, () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => undefined);

@@ -15,9 +15,10 @@ import { interceptCalls } from '../support/faults.js';
 import { memoryDatabase } from '../support/memory-store.js';
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
-import { variants } from '../support/rounds.js';
+import { inTurn, variants } from '../support/rounds.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 
+const turn = inTurn(2);
 const NOW = '2026-11-21T10:00:00.000Z';
 const db = memoryDatabase();
 /** A consumer updates the cells of this database; the test writes those of the other one. */
@@ -133,7 +134,11 @@ const boundsOf = ({ variables }: { readonly variables: Readonly<Record<string, u
   Object.entries(variables).flatMap(([name, value]) => (/^bounds\d/.test(name) ? [value as View['bounds']] : []));
 
 describe('a viewport', () => {
-  test('draws each marker exactly once however the user pans and zooms, and never loads a tile twice', async () => {
+  test('draws each marker exactly once however the user pans and zooms, and never loads a tile twice', async ({
+    skip,
+    task,
+  }) => {
+    skip(!turn(task));
     const requests = recordRequests();
     const viewport = open({ limit: 120 });
     const random = randomFrom(11);

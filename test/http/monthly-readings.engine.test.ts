@@ -5,9 +5,11 @@ import { createMarker } from '../../src/store/marker/markers.js';
 import { listMonths } from '../../src/store/table/month-tables.js';
 import { collect, followChanges, until, websocketClient, type Collected } from '../live/support.js';
 import { untilRead } from '../stream/support.js';
+import { inTurn } from '../support/rounds.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer, type LiveServer } from './live-server.js';
 
+const turn = inTurn(2);
 const HOUR = 3_600_000;
 const now = Date.now();
 const at = (ms: number) => new Date(ms).toISOString();
@@ -52,7 +54,11 @@ const received = ({ data }: Collected): string[] =>
     .map(({ readingRecorded: { at: instant, values } }) => `${instant} ${values.celsius}`)
     .toSorted((a, b) => (a < b ? -1 : 1));
 
-test('a subscription gets the readings of a marker from the tables of this month and the last, and those missed since', async () => {
+test('a subscription gets the readings of a marker from the tables of this month and the last, and those missed since', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const client = websocketClient(server.url);
   const ofOne = collect(client, RECORDED, { marker: idOf('one') });
   const ofTwo = collect(client, RECORDED, { marker: idOf('two') });

@@ -10,9 +10,11 @@ import { decodeLayer } from '../support/decode-tile.js';
 import { fakeCloudFront } from '../support/fake-cloudfront.js';
 import { postQuery } from '../support/post-query.js';
 import { recordCalls } from '../support/record-calls.js';
+import { inTurn } from '../support/rounds.js';
 import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
 
+const turn = inTurn(2);
 const db = await testDatabase('readable', { stream: true });
 const now = new Date().toISOString();
 let server: { url: string; close: () => Promise<void> };
@@ -231,7 +233,11 @@ test('while nothing changes, a tile is read once, also by who has no ETag of it'
   await other.close();
 });
 
-test('a moved marker changes its tiles, at once on the server that has moved it, and leaves the others', async () => {
+test('a moved marker changes its tiles, at once on the server that has moved it, and leaves the others', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const AT = { old: '/tiles/parks/9/241/173', new: '/tiles/parks/9/256/161', far: '/tiles/parks/9/246/171' };
   const tags = async () => {
     const all = await Promise.all(Object.values(AT).map(async (path) => (await get(path)).headers.get('etag')));

@@ -29,10 +29,11 @@ import { NOW } from '../map/fixture.js';
 import { allItems, consumeThroughout, markerEntries, storedEntries, untilRead } from '../stream/support.js';
 import { testPages } from '../support/page-services.js';
 import { randomFrom } from '../support/random.js';
-import { rounds } from '../support/rounds.js';
+import { inTurn, rounds } from '../support/rounds.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { currentCollection, Fleet, markerAt } from './repartition-clients.js';
 
+const turn = inTurn(2);
 const db = await testDatabase('readable', { stream: true });
 const consumer = consumeThroughout(db);
 const never = new AbortController().signal;
@@ -75,7 +76,11 @@ async function partitions(key: string, attribute: 'gpkA' | 'gpkB'): Promise<Reco
 }
 
 describe('prefixes that are spread', () => {
-  test(`lose no marker for any reader, by index and pages, also while the layout changes (seed ${seed})`, async () => {
+  test(`lose no marker for any reader, by index and pages, also while the layout changes (seed ${seed})`, async ({
+    skip,
+    task,
+  }) => {
+    skip(!turn(task));
     const writeShards = 1 + (seed % 2);
     const key = 'parallel';
     const collection = await make({ key, prefixLength: 1, writeShards });

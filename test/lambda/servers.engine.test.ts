@@ -8,8 +8,10 @@ import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { until } from '../live/support.js';
 import { serve, type Answer } from '../server/sources/server.js';
 import { postQuery } from '../support/post-query.js';
+import { inTurn } from '../support/rounds.js';
 import { engine, testDatabase } from '../support/test-database.js';
 
+const turn = inTurn(2);
 const others = process.listeners('exit');
 afterAll(() => {
   for (const listener of process.listeners('exit')) if (!others.includes(listener)) process.off('exit', listener);
@@ -31,7 +33,11 @@ async function mapOf(url: string): Promise<string> {
   return `${extensions.cost.markersFrom} ${keys.toSorted().join(' ')}`;
 }
 
-test('servers know from the state of a function and from the stream whether counts are exact and pages are current', async () => {
+test('servers know from the state of a function and from the stream whether counts are exact and pages are current', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const { ask, url } = await serve(db, { CELLPORT_CONSUMER: 'off' });
   const create = async (key: string, lng: number) => {
     const input = { collection: 'parks', key, position: { lng, lat: 3 } };

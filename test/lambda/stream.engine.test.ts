@@ -33,9 +33,10 @@ import {
 } from '../stream/support.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { variants } from '../support/rounds.js';
+import { inTurn, variants } from '../support/rounds.js';
 import { engine, newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
+const turn = inTurn(2);
 const NOW = '2026-11-21T10:00:00.000Z';
 const DAY = 24 * 3_600_000;
 const LEASE_MS = 1_000;
@@ -174,7 +175,8 @@ describe('one table', async () => {
     await expectExact(db);
   });
 
-  test('a killed call leaves its work to another one, which takes over when its lease ends', async () => {
+  test('a killed call leaves its work to another one, which takes over when its lease ends', async ({ skip, task }) => {
+    skip(!turn(task));
     const mortal = newDatabase('readable', { tables: db.tables, giveUpAfterMs: 2_000 });
     const Records = await written();
     let killed = false;
@@ -211,7 +213,11 @@ describe('one table', async () => {
     failing.client.destroy();
   });
 
-  test('servers and functions take over from each other, and a call ends although a server keeps the lease', async () => {
+  test('servers and functions take over from each other, and a call ends although a server keeps the lease', async ({
+    skip,
+    task,
+  }) => {
+    skip(!turn(task));
     const consumer = new Consumer(streamParts(db));
     const running = started(consumer);
     await untilRead(db);

@@ -9,9 +9,10 @@ import { silentLog } from '../../src/log.js';
 import type { Collection } from '../../src/model/collection.js';
 import type { StreamRecord } from '../../src/stream/change.js';
 import { randomFrom } from '../support/random.js';
-import { someOf } from '../support/rounds.js';
+import { inTurn, someOf } from '../support/rounds.js';
 import { markerRecord } from './records.js';
 
+const turn = inTurn(2);
 const keys = createKeyspace('readable');
 const parks = { key: 'parks', code: null } as Collection;
 const START = Date.parse('2026-11-29T12:00:30Z');
@@ -210,7 +211,11 @@ async function simulate(seed: number) {
 
 const FIRST = Number(process.env['CELLPORT_SEED'] ?? 1);
 
-test('whatever happens to clocks, maps, the stream and its reader, a subscriber who loads and resumes lacks nothing', async () => {
+test('whatever happens to clocks, maps, the stream and its reader, a subscriber who loads and resumes lacks nothing', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const wrong: string[] = [];
   const sums = { loads: 0, resumes: 0 };
   for (let seed = FIRST; seed < FIRST + someOf(240) && wrong.length < 5; seed += 1) {

@@ -12,10 +12,12 @@ import { createMarker } from '../../src/store/marker/markers.js';
 import { serve } from '../server/sources/server.js';
 import { MAPPING, shop, shopTables } from '../server/sources/shops.js';
 import { putItem } from '../sources/foreign-table.js';
+import { inTurn } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 import { collect, followChanges, until, websocketClient } from './support.js';
 
+const turn = inTurn(2);
 const NOW = '2026-11-21T10:00:00.000Z';
 
 /** The keys of all created markers in the order in which a client received them; `error` is why its subscription ended. */
@@ -185,7 +187,11 @@ describe.skipIf(!HAS_REDIS)('servers that get changes through Redis', async () =
     await Promise.all(others.map((each) => each.stop()));
   });
 
-  test('every server emits who won among several items of a source, and still does when another server follows it', async () => {
+  test('every server emits who won among several items of a source, and still does when another server follows it', async ({
+    skip,
+    task,
+  }) => {
+    skip(!turn(task));
     const { make, follow } = shopTables(db);
     const visit = (day: number, lng: number) => shop(`7-${day}`, lng, 1, { shop: '7', day });
     const table = await make('visits', [visit(1, 1)]);

@@ -15,12 +15,13 @@ import { createZone } from '../../src/store/zone/zones.js';
 import { star, windingContains } from '../geo/zone-shapes.js';
 import { randomFrom } from '../support/random.js';
 import { recordCalls } from '../support/record-calls.js';
-import { someOf, variants } from '../support/rounds.js';
+import { inTurn, someOf, variants } from '../support/rounds.js';
 import { box, rectangle } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { makeCollection, NOW, requestContext } from './fixture.js';
 
+const turn = inTurn(2);
 const folder = temporaryFolder();
 const geometryStore = { objects: createFolderStore(folder), inlineBytes: 400 };
 
@@ -267,7 +268,11 @@ describe('a zone whose geometry is stored in an object', async () => {
   });
 });
 
-test('the markers inside a zone are those that brute force finds, page by page, and as many are counted; a line has none', async () => {
+test('the markers inside a zone are those that brute force finds, page by page, and as many are counted; a line has none', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const db = await testDatabase();
   const random = randomFrom(3);
   const markers = Array.from({ length: 1_000 }, (_, n) => ({

@@ -13,9 +13,10 @@ import { PageMarkers } from '../../src/read/from-pages/page-source.js';
 import type { SearchedPages } from '../../src/read/search.js';
 import { applyToPages, roundOf, type PageChange } from '../../src/stream/pages/apply.js';
 import { PageMemory } from '../../src/stream/pages/memory.js';
-import { someOf } from '../support/rounds.js';
+import { inTurn, someOf } from '../support/rounds.js';
 import { applying, markerAt, PageTable, SCOPE, sourceOf } from './support.js';
 
+const turn = inTurn(2);
 const WORLD = [{ from: 0, to: 32 ** LONGEST_Z }];
 
 const lng = fc.constantFrom(-180, -0.001, 0, 0.001, 10, 10.000001, 10.5, 20, 30, 44.9, 45.1, 180);
@@ -73,7 +74,11 @@ async function found(source: PageMarkers, wanted: number): Promise<string[]> {
   }
 }
 
-test('a read finds each marker that exists throughout exactly once, while pages are written', async () => {
+test('a read finds each marker that exists throughout exactly once, while pages are written', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   await fc.assert(
     fc.asyncProperty(
       batch,

@@ -15,10 +15,11 @@ import { deleteMarker } from '../../src/store/removal/markers.js';
 import { until } from '../live/support.js';
 import { allItems, streamParts } from '../stream/support.js';
 import { randomFrom } from '../support/random.js';
-import { runsAll, variants } from '../support/rounds.js';
+import { inTurn, runsAll, variants } from '../support/rounds.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
 
+const turn = inTurn(2);
 const NOW = '2026-11-21T10:00:00.000Z';
 const EVERYTHING: SearchQuery = { words: [], scopes: undefined, area: undefined, near: undefined };
 const folder = temporaryFolder();
@@ -96,7 +97,11 @@ async function inIndex(engine: SearchEngine): Promise<string[]> {
   return lines.toSorted();
 }
 
-test('an index follows creations, changes, deletions and new markers under old keys, through restarts', async () => {
+test('an index follows creations, changes, deletions and new markers under old keys, through restarts', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const parks = await testCollection(db, { key: 'parks', name: 'Parks', rankBy: 'size' }, NOW);
   for (let n = 0; n < 20; n += 1) await create(parks, `m${n}`, `before ${n}`);
   const scanned: string[] = [];

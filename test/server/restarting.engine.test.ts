@@ -10,11 +10,12 @@ import { openBackend } from '../../src/server/backend.js';
 import { listCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/database.js';
 import { ensureTables } from '../../src/store/table/tables.js';
-import { runsAll } from '../support/rounds.js';
+import { inTurn, runsAll } from '../support/rounds.js';
 import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testCollection } from '../support/test-database.js';
 
+const turn = inTurn(2);
 /** For commands, which all run the Java below, and for this process, which runs another. */
 const [folder, own, files] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
 const WAITING = 'Waiting for the embedded DynamoDB, which is starting or restarting';
@@ -57,7 +58,11 @@ async function killEngine(of: string): Promise<void> {
   }
 }
 
-test('a command whose engine dies after it was opened waits until it is back, and says so once; a server that runs does not', async () => {
+test('a command whose engine dies after it was opened waits until it is back, and says so once; a server that runs does not', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (_fields, message) => void lines.push(message) };
   let waits = true;

@@ -7,10 +7,12 @@ import { newCall } from '../../src/store/database.js';
 import { createZone, removeZones, sweepObjects } from '../../src/store/zone/zones.js';
 import { allItems } from '../stream/support.js';
 import { recordCalls } from '../support/record-calls.js';
+import { inTurn } from '../support/rounds.js';
 import { line } from '../support/shapes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
+const turn = inTurn(2);
 const NOW = '2026-11-21T10:00:00.000Z';
 const folder = temporaryFolder();
 const objects = createFolderStore(folder);
@@ -65,7 +67,11 @@ test('a sweep removes the old objects of this table that no zone refers to, and 
   database.client.destroy();
 });
 
-test('the zones of a collection are removed with their covers and objects, more than a page of them', async () => {
+test('the zones of a collection are removed with their covers and objects, more than a page of them', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const rivers = await make('rivers');
   const lakes = await make('lakes');
   const kept = await createZone(newCall(db), lakes, { key: 'kept', geometry: LINE }, NOW);

@@ -4,11 +4,13 @@ import { createKeyspace } from '../../src/keys/keyspace.js';
 import { silentLog } from '../../src/log.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import { EMBEDDED_LOAD_POLICY, LOAD_POLICY, type LoadPolicy } from '../../src/stream/consume/flood.js';
+import { inTurn } from '../support/rounds.js';
 import { DerivedModel } from './simulation/derived-model.js';
 import { Process } from './simulation/process.js';
 import { TableModel } from './simulation/table-model.js';
 import { World } from './simulation/world.js';
 
+const turn = inTurn(2);
 const keys = createKeyspace('readable');
 const PER_SECOND = 1_000;
 const SECONDS = 6;
@@ -44,7 +46,11 @@ async function load(policy: LoadPolicy) {
   return { written: derived.writes, blocks: derived.blocks.size, batches: derived.state?.batch ?? 0 };
 }
 
-test('a first load writes each block once, except those of the first counts if these should appear at once', async () => {
+test('a first load writes each block once, except those of the first counts if these should appear at once', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const once = await load(LOAD_POLICY);
   expect(once.written).toBe(once.blocks);
   const early = await load(EMBEDDED_LOAD_POLICY);

@@ -37,11 +37,12 @@ import { RecountDays } from '../../src/stream/recount/days.js';
 import { openRecount } from '../../src/stream/recount/reads.js';
 import { recount } from '../../src/stream/recount/recount.js';
 import { recordCalls } from '../support/record-calls.js';
-import { rounds, runsAll } from '../support/rounds.js';
+import { inTurn, rounds, runsAll } from '../support/rounds.js';
 import { newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 import { createChance } from './simulation/world.js';
 import { allItems, consumeThroughout, streamParts, untilRead, withoutWaiting } from './support.js';
 
+const turn = inTurn(2);
 const NOW = new Date('2026-11-21T10:20:00.000Z');
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -153,7 +154,8 @@ describe('a recount', () => {
 
   const wrongDays = async () => (await recounting(true)).wrongDays;
 
-  test('finds summaries that differ from the readings, and has them computed again', async () => {
+  test('finds summaries that differ from the readings, and has them computed again', async ({ skip, task }) => {
+    skip(!turn(task));
     const [wrong, missing] = await newMarkers(collections[0]!, 2);
     await record(wrong!, [[-2 * DAY, 3]]);
     await record(missing!, [[-2 * DAY, 4]]);
@@ -187,7 +189,8 @@ describe('kept summaries of readings', () => {
     first: fc.integer({ min: 1, max: 8 }),
   });
 
-  test('are those of a scan over all readings, also of late, replaced and deleted ones', async () => {
+  test('are those of a scan over all readings, also of late, replaced and deleted ones', async ({ skip, task }) => {
+    skip(!turn(task));
     const marker = fc.record({
       rounds: fc.array(fc.array(reading, { maxLength: 12 }), { minLength: 2, maxLength: 2 }),
       deleted: fc.nat(),

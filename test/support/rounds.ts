@@ -69,13 +69,22 @@ export const runsAll = chosen(0, 1) > 0;
 
 const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 
+let kinds = 0;
+
 /**
- * Whether the next of several tests of one kind runs: every nth in `npm test`, others in each run, which CELLPORT_SEED
- * chooses, and all in CI. Not for tests of which each guards something of its own, such as access or data.
+ * Whether the next of several long tests runs: every nth in `npm test`, others in each run, which CELLPORT_SEED chooses, and
+ * all in CI. A test that asks while it runs passes its task. Not for tests that guard access, or what others have stored.
  */
-export function inTurn(nth: number): () => boolean {
-  let at = seed % nth;
-  return () => (at = (at + 1) % nth) === 0 || runsAll;
+export function inTurn(nth: number): (task?: object) => boolean {
+  // So that the tests of different files take different turns.
+  let at = (seed + kinds++) % nth;
+  const decided = new WeakMap<object, boolean>();
+  return (task = {}) => {
+    // A test that is repeated because it failed is not skipped.
+    const isDue = decided.get(task) ?? ((at = (at + 1) % nth) === 0 || runsAll);
+    decided.set(task, isDue);
+    return isDue;
+  };
 }
 
 /** Variants of a slow test: others in each run of `npm test`, which CELLPORT_SEED chooses, and all in CI. */

@@ -7,11 +7,13 @@ import { createCollection } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { bundleClient } from '../support/bundle-client.js';
+import { inTurn } from '../support/rounds.js';
 import { testDatabase } from '../support/test-database.js';
 import { collectFaults, expectSoon, hasChromium, openBrowser, SMALL } from './browser.js';
 import { startMapServer, type MapServer } from './map-server.js';
 import { stockSite } from './stock-site.js';
 
+const turn = inTurn(2);
 /** What is used of a map is what MapLibre has: the type checker compares them. */
 ({}) as MapLibre satisfies RefreshableMap;
 
@@ -54,7 +56,11 @@ describe.skipIf(!hasChromium)('liveTiles', async () => {
       properties.key === 'moves' &&
       Math.hypot(geometry.coordinates[0] - ${lng}, geometry.coordinates[1] - ${lat}) < 0.1)`;
 
-  test('shows where a marker is moved to, in view and where the map was before, without a reload', async () => {
+  test('shows where a marker is moved to, in view and where the map was before, without a reload', async ({
+    skip,
+    task,
+  }) => {
+    skip(!turn(task));
     const tab = await browser.newPage(SMALL);
     collectFaults(tab, faults);
     let opened = 0;

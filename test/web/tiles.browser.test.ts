@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { makeCollection, realMarkers } from '../map/fixture.js';
 import { memoryDatabase } from '../support/memory-store.js';
+import { inTurn } from '../support/rounds.js';
 import { collectFaults, expectSoon, hasChromium, openBrowser, SMALL } from './browser.js';
 import { stockSite } from './stock-site.js';
 
+const turn = inTurn(2);
 /** Saves a picture if CELLPORT_SCREENSHOTS is set. */
 async function shown(tab: Page, name: string): Promise<void> {
   if (process.env['CELLPORT_SCREENSHOTS']) await tab.screenshot({ path: `screenshots/${name}.png` });
@@ -32,7 +34,8 @@ describe.skipIf(!hasChromium)('a stock MapLibre style', () => {
     await api.close();
   });
 
-  test('draws clusters and, closer, every marker, from the URL of TileJSON', async () => {
+  test('draws clusters and, closer, every marker, from the URL of TileJSON', async ({ skip, task }) => {
+    skip(!turn(task));
     const tab = await browser.newPage(SMALL);
     collectFaults(tab, faults);
     await tab.goto(page.url);

@@ -16,11 +16,12 @@ import { NOW } from '../../map/fixture.js';
 import { HAS_OPENSEARCH, OpenSearchServer } from '../../services/opensearch-server.js';
 import { killed } from '../../stream/kill/mortal.js';
 import { createChance } from '../../stream/simulation/world.js';
-import { rounds } from '../../support/rounds.js';
+import { inTurn, rounds } from '../../support/rounds.js';
 import { engine, testCollection, testDatabase } from '../../support/test-database.js';
 import { clusterUrl } from './cluster.js';
 import type { WorkerOptions } from './worker.js';
 
+const turn = inTurn(2);
 const KILLS = rounds('killsOfSearch');
 /** OpenSearch takes up to a quarter of a minute to start. */
 const timeout = 300_000 + KILLS * 60_000;
@@ -37,7 +38,11 @@ describe.skipIf(!HAS_OPENSEARCH)('kill -9', { timeout }, async () => {
     await cluster?.close();
   });
 
-  test(`of OpenSearch and of the server that follows: the index ends with exactly the documents of the table (seed ${seed})`, async () => {
+  test(`of OpenSearch and of the server that follows: the index ends with exactly the documents of the table (seed ${seed})`, async ({
+    skip,
+    task,
+  }) => {
+    skip(!turn(task));
     const chance = createChance(seed);
     // A single kill is that of the follower: then the cluster of all tests will do.
     if (KILLS > 1) cluster = await OpenSearchServer.create();

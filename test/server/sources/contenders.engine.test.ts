@@ -9,11 +9,12 @@ import { collect, websocketClient } from '../../live/support.js';
 import { createTable, deleteItem, putItem } from '../../sources/foreign-table.js';
 import { injectFaults } from '../../support/faults.js';
 import { randomFrom } from '../../support/random.js';
-import { runsAll } from '../../support/rounds.js';
+import { inTurn, runsAll } from '../../support/rounds.js';
 import { runCliHere } from '../../support/run-cli.js';
 import { engine, engineSettings, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
 
+const turn = inTurn(3);
 const db = await testDatabase('readable', { stream: true });
 const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_LOG: 'silent' };
 const cli = (...args: string[]) => runCliHere(args, settings);
@@ -204,7 +205,11 @@ async function create({ name, table, key, mapping, change }: Source): Promise<vo
 const catchUp = { timeout: 30_000, interval: 200 };
 const sources = [trackers(), trucks(), lines()] as const;
 
-test('items that share the key of a marker, or have several: the map shows the newest, the last that moved, or all, and verify agrees', async () => {
+test('items that share the key of a marker, or have several: the map shows the newest, the last that moved, or all, and verify agrees', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   for (const source of sources) await create(source);
   const { ask, url } = await serve(db);
   for (const source of sources) expect(await shown(ask, source.name)).toEqual(source.wanted());
@@ -241,7 +246,11 @@ test('items that share the key of a marker, or have several: the map shows the n
   expect(live.errors).toEqual([]);
 });
 
-test('a batch that is applied again after a crash changes nothing, although the table has changed meanwhile', async () => {
+test('a batch that is applied again after a crash changes nothing, although the table has changed meanwhile', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const [readings, , stops] = sources;
   const faulty = createDatabase({ ...engine(), tables: db.tables, keyStyle: 'readable' });
   // The winners are stored, and one of the blocks or pages that follow from them.
@@ -268,7 +277,11 @@ test('a batch that is applied again after a crash changes nothing, although the 
   }
 });
 
-test('of several equal items, the one that is the marker is right, wherever a scan meets it', async () => {
+test('of several equal items, the one that is the marker is right, wherever a scan meets it', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const table = `${db.tables.entities}-ties`;
   await createTable(
     db,

@@ -6,11 +6,12 @@ import { exactItemOf } from '../../../src/store/request/wire.js';
 import { bruteInside } from '../../map/fixture.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { LIBRARY_KEY, libraryItems, makeGeoTable, ORDERS, POSITIONS } from '../../sources/geo-library/library.js';
-import { variants } from '../../support/rounds.js';
+import { inTurn, variants } from '../../support/rounds.js';
 import { runCliHere } from '../../support/run-cli.js';
 import { engineSettings, testCollection, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
 
+const turn = inTurn(2);
 const db = await testDatabase('readable', { stream: true });
 const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_LOG: 'silent' };
 
@@ -70,7 +71,11 @@ function scanned(places: readonly Place[]) {
 
 const SETTLED = { timeout: 120_000, interval: 200 };
 
-test('tables of the Geo Library, in either order, are followed by the mapping of the preset, and give the answers of a linear scan', async () => {
+test('tables of the Geo Library, in either order, are followed by the mapping of the preset, and give the answers of a linear scan', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const { ask } = await serve(db);
   const tables = variants(ORDERS).map((order) => {
     const key = order.replace(' ', '-');

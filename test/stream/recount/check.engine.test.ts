@@ -12,10 +12,12 @@ import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';
 import { recount } from '../../../src/stream/recount/recount.js';
 import { recordCalls } from '../../support/record-calls.js';
+import { inTurn } from '../../support/rounds.js';
 import { engine, testDatabase } from '../../support/test-database.js';
 import { pagesOfTable } from '../pages-of-table.js';
 import { markerItem, started, streamParts, untilRead, whileConsuming, withoutWaiting } from '../support.js';
 
+const turn = inTurn(2);
 const db = await testDatabase('readable', { stream: true });
 
 const put = (item: Item, table = db.tables.entities) => send(newCall(db), 'put', { TableName: table, Item: item });
@@ -41,7 +43,11 @@ async function check() {
   return found;
 }
 
-test('a check beside a server and writers takes no lease, writes nothing and finds exactly what differs', async () => {
+test('a check beside a server and writers takes no lease, writes nothing and finds exactly what differs', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const markers = Array.from({ length: 200 }, (_, index) => drawn('parks', `m${index}`, index / 100, 52));
   const elsewhere = Array.from({ length: 50 }, (_, index) => drawn('quiet', `m${index}`, 100 + index, 10));
   await whileConsuming(db, () => putInBulk(newCall(db), db.tables.entities, [...markers, ...elsewhere]));

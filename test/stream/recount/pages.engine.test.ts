@@ -11,7 +11,7 @@ import { openRecount } from '../../../src/stream/recount/reads.js';
 import { recount } from '../../../src/stream/recount/recount.js';
 import { randomFrom } from '../../support/random.js';
 import { recordCalls } from '../../support/record-calls.js';
-import { rounds, variants } from '../../support/rounds.js';
+import { inTurn, rounds, variants } from '../../support/rounds.js';
 import { testDatabase } from '../../support/test-database.js';
 import { markersOfTable, pagesOfTable } from '../pages-of-table.js';
 import {
@@ -24,6 +24,7 @@ import {
   withoutWaiting,
 } from '../support.js';
 
+const turn = inTurn(3);
 const MARKERS = 300;
 const SCOPES = ['parks', 'cafés'];
 const SEED = Number(process.env['CELLPORT_SEED'] ?? 5);
@@ -62,7 +63,11 @@ async function expectPages(): Promise<void> {
   expect(await storedCells(db)).toEqual(await countedCells(db));
 }
 
-test('a recount rebuilds all pages while markers are written, and the consumer continues with them', async () => {
+test('a recount rebuilds all pages while markers are written, and the consumer continues with them', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   await withConsumer(async () => {
     await putInBulk(
       newCall(db),
@@ -97,7 +102,8 @@ test("a check compares pages with the consumer's progress, ignoring later writes
   await expectPages();
 });
 
-test('a check finds pages that differ from the table, and a recount repairs them', async () => {
+test('a check finds pages that differ from the table, and a recount repairs them', async ({ skip, task }) => {
+  skip(!turn(task));
   const { items } = await pagesOfTable(db);
   const several = items.filter((item, index) => item['pk'] === items[index + 2]?.['pk'] && Number(item['n']) > 2);
   const entriesOf = (item: Item) => decodePage(item['d'] as Uint8Array, '') ?? [];
@@ -153,7 +159,11 @@ test('a check finds pages that differ from the table, and a recount repairs them
   await expectPages();
 });
 
-test('a recount that is stopped at any point leaves a gap or all pages; the next one removes any others', async () => {
+test('a recount that is stopped at any point leaves a gap or all pages; the next one removes any others', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   calls.reset();
   await recounting(false);
   const inOne = calls.count();

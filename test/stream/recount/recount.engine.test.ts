@@ -12,7 +12,7 @@ import { Consumer } from '../../../src/stream/consume/consumer.js';
 import { OtherFormat } from '../../../src/stream/consume/owners.js';
 import { openRecount } from '../../../src/stream/recount/reads.js';
 import { recount } from '../../../src/stream/recount/recount.js';
-import { variants } from '../../support/rounds.js';
+import { inTurn, variants } from '../../support/rounds.js';
 import { testDatabase } from '../../support/test-database.js';
 import {
   allItems,
@@ -28,6 +28,7 @@ import {
   withoutWaiting,
 } from '../support.js';
 
+const turn = inTurn(3);
 const MARKERS = 120;
 const db = await testDatabase('readable', { stream: true });
 
@@ -40,7 +41,11 @@ const recounting = (checkOnly: boolean) => {
   );
 };
 
-test('a recount repairs drifted cells and closes the gap, while a consumer and writers are at work', async () => {
+test('a recount repairs drifted cells and closes the gap, while a consumer and writers are at work', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const running = started(new Consumer(streamParts(db)));
   const markers = Array.from({ length: MARKERS }, (_, index) =>
     markerItem(db, 'parks', `m${index}`, ((index * 7.7) % 360) - 180, ((index * 3.3) % 180) - 90, placeOf(index)),
@@ -105,7 +110,11 @@ test('a recount repairs drifted cells and closes the gap, while a consumer and w
   await running.stop();
 });
 
-test('a recount measures what a release before has counted, a check leaves it unmeasured and finds what is wrong', async () => {
+test('a recount measures what a release before has counted, a check leaves it unmeasured and finds what is wrong', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const name = { scope: 'trees', parent: '' };
   const size = async () => {
     const [{ children } = ABSENT_BLOCK] = await readBlocks(newCall(db), [name], true);
@@ -137,7 +146,11 @@ test('a recount measures what a release before has counted, a check leaves it un
   expect((await recounting(true)).drifted).toEqual([name]);
 });
 
-test('counts of another format are rejected; a recount replaces them, and an upgrade accepts them with a gap', async () => {
+test('counts of another format are rejected; a recount replaces them, and an upgrade accepts them with a gap', async ({
+  skip,
+  task,
+}) => {
+  skip(!turn(task));
   const upgrades: (() => Promise<unknown>)[] = [
     () => recounting(false),
     async () => {
