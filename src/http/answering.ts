@@ -16,7 +16,8 @@ import { varyBy } from './vary.js';
 export interface Answer {
   readonly entity: KeptAnswer;
   readonly type: string;
-  readonly tags?: readonly string[];
+  /** Names by which it is purged from caches that many share; without them, these do not keep it. */
+  readonly tags?: readonly string[] | undefined;
   /** Names of headers on which it depends. */
   readonly vary?: readonly string[];
 }
@@ -43,7 +44,10 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
           const { access, services } = context;
           reply.told = { operation, principal: access?.principal.name ?? undefined };
           const answer = await question(context);
-          return { answer, isGuarded: access !== undefined, sharedSeconds: services.cacheSeconds ?? 0 };
+          const { cacheSeconds = 0, db } = services;
+          const validSeconds = Math.floor((answer.entity.expiresAt - db.clock.wall()) / 1_000);
+          const sharedSeconds = answer.tags ? Math.max(0, Math.min(cacheSeconds, validSeconds)) : 0;
+          return { answer, isGuarded: access !== undefined, sharedSeconds };
         },
       );
       return { budget, outcome, isGone: gone.aborted };

@@ -36,7 +36,10 @@ export function addMaps(server: FastifyInstance, answer: Answering, limits: Limi
     return answer(request, reply, units, async (context) => {
       const question = await readContentQuestion(context.map, 'map', key, most, filter);
       const blocks = decisiveBlocks(context.map.keys.scope(question.collection), areaOfClusters(viewport));
-      const make = async () => entityOf(await mapFeatures(context.map, viewport, question));
+      const make = async () => {
+        const { body, expiresAt } = await mapFeatures(context.map, viewport, question);
+        return entityOf(body, 0, expiresAt);
+      };
       const name = filter === null ? ['map', viewport.zoom, snapped, most] : undefined;
       const entity = await remembered(context, question.collection, name, blocks, make);
       return { entity, type: 'application/geo+json; charset=utf-8', tags: blocks.tags };

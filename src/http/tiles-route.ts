@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { notFound } from '../errors.js';
 import type { RequestContext } from '../graphql/context.js';
 import { UNIT_BOUNDS } from '../graphql/limits/unit-bounds.js';
-import { decisiveBlocks } from '../map/tiles/blocks.js';
+import { decisiveBlocks, tagsOfAll, zonesTag } from '../map/tiles/blocks.js';
 import { decisiveArea } from '../map/tiles/content.js';
 import { readTile, readTileOptions, tileRequest, type Parameters, type TileOptions } from '../map/tiles/request.js';
 import { tileJson } from '../map/tiles/tile-json.js';
@@ -25,7 +25,8 @@ async function answerTile(
 ) {
   const request = await tileRequest(context.map, key, tile, options);
   const { collection, layers, properties = [] } = request;
-  const blocks = decisiveBlocks(context.map.keys.scope(collection), decisiveArea(tile));
+  const scope = context.map.keys.scope(collection);
+  const blocks = decisiveBlocks(scope, decisiveArea(tile));
   const make = async () => {
     const { bytes, count, expiresAt } = await makeTile(context.map, request);
     return entityOf(bytes, count, expiresAt);
@@ -34,7 +35,8 @@ async function answerTile(
   const isDrawn = properties.every((name) => collection.mapProperties.includes(name)) && !layers.includes('zones');
   const name = isDrawn && options.filter === null ? [tile.z, tile.x, tile.y, options] : undefined;
   const entity = await remembered(context, collection, name, blocks, make);
-  return { entity, type: 'application/vnd.mapbox-vector-tile', tags: blocks.tags };
+  const tags = layers.includes('zones') ? [...blocks.tags, zonesTag(scope)] : blocks.tags;
+  return { entity, type: 'application/vnd.mapbox-vector-tile', tags };
 }
 
 /** Serves `/tiles/{collection}/{z}/{x}/{y}`, as Mapbox Vector Tiles, and `/tiles/{collection}.json`, which describes them. */
@@ -59,7 +61,8 @@ export function addTiles(server: FastifyInstance, answer: Answering, addresses: 
     return answer(request, reply, units, async ({ map }) => {
       const url = `${originOf(request, addresses)}/tiles/${encodeURIComponent(key)}/{z}/{x}/{y}${search}`;
       const body = Buffer.from(JSON.stringify(await tileJson(map, key, options, url)));
-      return { entity: entityOf(body), type: 'application/json; charset=utf-8' };
+      const tags = await tagsOfAll(map, key);
+      return { entity: entityOf(body), type: 'application/json; charset=utf-8', tags };
     });
   });
 }

@@ -5,6 +5,8 @@
 import type { Clock } from '../clock.js';
 import { readConfig, silenceSdkAdvice, type Config } from '../config.js';
 import { createLog } from '../log-output.js';
+import { inBackground } from '../server/background.js';
+import { openPurging } from '../server/cdn.js';
 import type { StreamState } from '../store/cell/stream-state.js';
 import { createDatabase } from '../store/create-database.js';
 import type { Database } from '../store/database.js';
@@ -54,6 +56,8 @@ export function createHandler(
 ) {
   const log = createLog(config.logLevel);
   let ready: ReturnType<typeof start> | undefined;
+  /** That of the last call. */
+  let consumer: Consumer | undefined;
 
   /** Opens the database, once it is known that its tables are Cellport's and that their stream can be read. */
   async function start() {
@@ -62,12 +66,16 @@ export function createHandler(
     const parts = consumerParts(backend, log);
     // A consumer would try again and again.
     await parts.stream.listShards(await parts.stream.identify(), undefined);
-    return parts;
+    const completeAt = () => parts.clock.now() - (consumer?.status().behindMs ?? Infinity);
+    const purging = config.cdn && openPurging(config.cdn, backend.database.keys, completeAt, log);
+    // What former processes have read, they may not have purged.
+    purging?.noteAll();
+    return { parts, purging };
   }
 
   return async ({ Records = [] }: StreamEvent, context?: LambdaContext): Promise<StreamAnswer> => {
     ready ??= start();
-    const parts = await ready.catch((error: unknown) => {
+    const { parts, purging } = await ready.catch((error: unknown) => {
       ready = undefined;
       throw error;
     });
@@ -76,8 +84,9 @@ export function createHandler(
     const records = Records.map(recordOf);
     const awaited = awaitRecord(records.at(-1), clock);
     const stopAt = clock.now() + remainingMs - Math.min(STOPS_BEFORE_END_MS, remainingMs / 2);
-    let applied = false;
-    const consumer = new Consumer({
+    let appliedAt: number | undefined;
+    const isDone = () => appliedAt !== undefined && (purging?.unpurgedSince() ?? Infinity) > appliedAt;
+    consumer = new Consumer({
       ...parts,
       ...tuning,
       // Calls for records end as soon as these are applied.
@@ -85,16 +94,23 @@ export function createHandler(
       limits: LIMITS,
       load: BRIEF_LOAD_POLICY,
       lookMs: LOOK_MS,
-      onRecord: awaited.onRecord,
+      onRecord(record, shard) {
+        awaited.onRecord(record, shard);
+        purging?.onRecord(record);
+      },
+      onLoss: (reason) => purging?.onLoss(reason),
       enough(state, completeAt, closed) {
-        applied ||= closed && awaited.isApplied(state, completeAt);
-        return applied || clock.now() >= stopAt;
+        if (closed && awaited.isApplied(state, completeAt)) appliedAt ??= clock.now();
+        return isDone() || clock.now() >= stopAt;
       },
     });
+    const purgingNow = purging && inBackground((signal) => purging.run(signal));
     await consumer.run(untilEnd(remainingMs));
+    await purgingNow?.stop();
     const [first] = records;
-    if (applied) return { batchItemFailures: [] };
-    const message = 'Not everything was applied in time; set a timeout of at least 60 seconds if it is shorter';
+    if (isDone()) return { batchItemFailures: [] };
+    const message =
+      'Not everything was applied, or purged from the CDN, in time; set a timeout of at least 60 seconds if it is shorter';
     log.error({ from: first?.sequence, remainingMs }, message);
     return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first.sequence }] };
   };

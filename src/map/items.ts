@@ -3,7 +3,7 @@ import type { Bounds } from '../geo/bounds.js';
 import type { Collection } from '../model/collection.js';
 import { isCounted } from '../model/grant.js';
 import { readInstant } from '../model/instant.js';
-import type { MapMarker, Properties } from '../model/marker.js';
+import { firstExpiry, type MapMarker, type Properties } from '../model/marker.js';
 import { requireCollection, type MapContext } from '../read/context.js';
 import type { MarkerFilterInput } from '../read/filter.js';
 import { collectionBounds, collectionMarkers } from './collection.js';
@@ -32,6 +32,8 @@ export async function readExtent(context: MapContext, key: string) {
 export interface ItemsPage {
   readonly features: readonly PointFeature[];
   readonly next: string | null;
+  /** As in `firstExpiry`. */
+  readonly expiresAt: number;
 }
 
 export interface ItemsRequest {
@@ -78,15 +80,16 @@ export async function readItems(
     next = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   } while (next !== null && markers.length < first && !isLate());
   const { mapProperties } = collection;
-  return { features: markers.map((marker) => itemOf(marker, drawnProperties(marker, mapProperties))), next };
+  const features = markers.map((marker) => itemOf(marker, drawnProperties(marker, mapProperties)));
+  return { features, next, expiresAt: firstExpiry(markers) };
 }
 
-/** A marker with all of its properties. Throws NOT_FOUND. */
-export async function readItem(context: MapContext, collection: string, key: string): Promise<PointFeature> {
+/** A marker with all of its properties, and when it expires, as in `firstExpiry`. Throws NOT_FOUND. */
+export async function readItem(context: MapContext, collection: string, key: string) {
   await requireCollection(context, collection);
   const marker = await context.loaders.entities.marker(collection, key);
   if (marker === null) throw notFound('item', key);
-  return itemOf(marker, await markerProperties(context, marker));
+  return { feature: itemOf(marker, await markerProperties(context, marker)), expiresAt: firstExpiry([marker]) };
 }
 
 /** Validates an instant or interval. Markers have no time, so all of them are in any. Throws BAD_USER_INPUT. */

@@ -33,6 +33,10 @@ export interface MapMarker {
   readonly place?: Place;
 }
 
+/** When the first of some markers expires, in milliseconds since 1970; Infinity for never. */
+export const firstExpiry = (markers: readonly Pick<MapMarker, 'expiresAt'>[]): number =>
+  markers.reduce((first, { expiresAt = Infinity }) => Math.min(first, expiresAt), Infinity);
+
 /** A copy of a marker with other map properties. A marker of a page cannot be copied by `...`. */
 export function withMapProperties(marker: MapMarker, mapProperties: Properties): MapMarker {
   const { collection, key, position, geohash, name, category, mapVersion, complete, expiresAt, place } = marker;

@@ -1,11 +1,11 @@
 import { systemClock, type Clock } from '../clock.js';
 import type { Keyspace } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
-import { EVERYTHING, tagsAbove } from '../map/tiles/blocks.js';
-import { requirePackages } from '../optional-package.js';
+import { EVERYTHING, tagsAbove, zonesTag } from '../map/tiles/blocks.js';
 import { restartOnFailure } from '../retry.js';
-import { changeOf } from '../stream/change.js';
-import { inBackground, type Background } from './background.js';
+import { anyCollectionFromItem } from '../store/collection/collection-item.js';
+import { itemOfImage } from '../store/request/wire.js';
+import { changeOf, keyIn, type StreamRecord } from '../stream/change.js';
 import type { Cdn } from './cloudfront.js';
 import type { LiveFeed } from './live.js';
 
@@ -16,36 +16,81 @@ const SHOWN_AFTER_MS = 2_500;
 const MOST_TAGS = 50;
 const RETRIES = { firstMs: 1_000, longestMs: 30_000 };
 
-/** Tags of what has changed, by scope. */
-type Tags = ReadonlyMap<string, ReadonlySet<string>>;
+/** Tags of what has changed in a collection, or everywhere. */
+interface Noted {
+  readonly tags: Set<string>;
+  /** When the first of them was noted. */
+  readonly since: number;
+}
 
-/** The tags to purge: of a collection with many, that of all of it. */
-function fewOf(tags: Tags): string[] {
-  if (tags.has(EVERYTHING) || tags.size > MOST_TAGS) return [EVERYTHING];
-  return [...tags].flatMap(([scope, all]) => (all.size > MOST_TAGS ? [scope] : [...all]));
+/** The tags to purge, of those by scope: of a collection with many, that of all of it. */
+function fewOf(noted: ReadonlyMap<string, Noted>): string[] {
+  if (noted.has(EVERYTHING) || noted.size > MOST_TAGS) return [EVERYTHING];
+  return [...noted].flatMap(([scope, { tags }]) => (tags.has(scope) || tags.size > MOST_TAGS ? [scope] : [...tags]));
+}
+
+/** The tags of what a record has changed, each with its scope. */
+function tagsOf(keys: Keyspace, record: StreamRecord): (readonly [scope: string, tag: string])[] {
+  const { scope, before, after } = changeOf(keys, record) ?? {};
+  if (scope !== undefined) {
+    return [before, after].flatMap((each) => (each ? tagsAbove(scope, each.cell) : [])).map((tag) => [scope, tag]);
+  }
+  const key = keyIn(record.keys);
+  if (key === undefined) return [];
+  const zone = keys.parseZone(key) ?? keys.parseZoneCover(key);
+  if (zone) return [[zone.scope, zonesTag(zone.scope)]];
+  const rules = keys.access('rules');
+  if (key.pk === rules.pk && key.sk === rules.sk) return [[EVERYTHING, EVERYTHING]];
+  if (keys.parseCollection(key) === undefined) return [];
+  // Whatever has changed of it: that is seldom.
+  return [record.before, record.after].flatMap((image) => {
+    const collection = image && anyCollectionFromItem(keys, itemOfImage(image));
+    return collection ? [[keys.scope(collection), keys.scope(collection)] as const] : [];
+  });
+}
+
+/** Notes what changes, and purges it while it runs. */
+export interface Purging extends LiveFeed {
+  /** The same for the stream of a source, in the collection with this scope. */
+  ofSource(scope: string): LiveFeed;
+  /** Notes that anything may have changed in the collection with this scope, or everywhere. */
+  noteAll(scope?: string): void;
+  /** Purges what is noted, and retries for as long as that fails, until the signal is aborted. What is left is kept. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Since when something noted is not purged, by the clock; Infinity if all of it is. */
+  unpurgedSince(): number;
 }
 
 /**
  * Purges from a CDN what the records that the owner of a stream reads have changed, all together and once a second at most.
- * `completeAt` tells up to when, by the clock, everything in the stream has been applied.
+ * `completeAt` tells up to when, by the clock, every change of the collection with a scope has been applied.
  */
 export function openPurging(
   cdn: Cdn,
   keys: Keyspace,
-  completeAt: () => number,
+  completeAt: (scope: string) => number,
   log: Log,
   clock: Clock = systemClock,
-): LiveFeed & Background {
-  requirePackages('CELLPORT_CDN', ['@aws-sdk/client-cloudfront']);
-  let noted = new Map<string, Set<string>>();
-  let waiting: { readonly tags: Tags; readonly at: number } | undefined;
+): Purging {
+  const noted = new Map<string, Noted>();
+  /** What is purged once changes up to a time are applied, by scope. */
+  const waiting = new Map<string, Noted & { readonly at: number }>();
 
-  function note(scope: string, tags: readonly string[]): void {
-    const all = noted.get(scope) ?? new Set();
-    if (all.size <= MOST_TAGS) for (const tag of tags) all.add(tag);
-    noted.set(scope, all);
+  function note(scope: string, tag: string): void {
+    const { tags, since } = noted.get(scope) ?? { tags: new Set(), since: clock.now() };
+    if (tags.size <= MOST_TAGS || tag === scope) tags.add(tag);
+    noted.set(scope, { tags, since });
   }
-  const noteEverything = () => note(EVERYTHING, []);
+  const noteAll = (scope = EVERYTHING) => note(scope, scope);
+
+  function onRecord(record: StreamRecord): void {
+    try {
+      for (const [scope, tag] of tagsOf(keys, record)) note(scope, tag);
+    } catch (err) {
+      log.error({ err, keys: record.keys }, 'Cannot tell what a record changes; purging everything from the CDN');
+      noteAll();
+    }
+  }
 
   async function work(signal: AbortSignal, progressed: () => void): Promise<void> {
     const { purger } = await import('./cloudfront.js');
@@ -53,15 +98,18 @@ export function openPurging(
     try {
       while (!signal.aborted) {
         await clock.sleep(EVERY_MS, signal);
-        if (waiting === undefined && noted.size > 0) {
-          waiting = { tags: noted, at: clock.now() };
-          noted = new Map();
+        for (const [scope, each] of noted) {
+          if (waiting.has(scope)) continue;
+          waiting.set(scope, { ...each, at: clock.now() });
+          noted.delete(scope);
         }
-        if (waiting === undefined || Math.min(clock.now() - SHOWN_AFTER_MS, completeAt()) < waiting.at) continue;
-        const tags = fewOf(waiting.tags);
+        const shownTo = clock.now() - SHOWN_AFTER_MS;
+        const ready = new Map([...waiting].filter(([scope, { at }]) => Math.min(shownTo, completeAt(scope)) >= at));
+        if (ready.size === 0) continue;
+        const tags = fewOf(ready);
         await cloudFront.purge(tags, signal);
         log.debug({ tags }, 'Purged what has changed from the CDN');
-        waiting = undefined;
+        for (const scope of ready.keys()) waiting.delete(scope);
         progressed();
       }
     } finally {
@@ -70,17 +118,22 @@ export function openPurging(
   }
   const onFailure = (err: unknown) =>
     log.error({ err, distribution: cdn.distribution }, 'Cannot purge the CDN; retrying');
-  const running = inBackground((signal) =>
-    restartOnFailure((progressed) => work(signal, progressed), { ...RETRIES, clock, signal, onFailure }),
-  );
+  // Whoever owned the stream before may not have purged everything.
+  const feedOf = (scope?: string) => ({
+    onLoss: () => noteAll(scope),
+    onOwnership: (owner: boolean) => owner && noteAll(scope),
+  });
   return {
-    onRecord(record) {
-      const { scope, before, after } = changeOf(keys, record) ?? {};
-      for (const each of [before, after]) if (scope !== undefined && each) note(scope, tagsAbove(scope, each.cell));
-    },
-    onLoss: noteEverything,
-    // The former owner may not have purged everything.
-    onOwnership: (owner) => owner && noteEverything(),
-    stop: () => running.stop(),
+    ...feedOf(),
+    onRecord,
+    ofSource: (scope) => ({
+      ...feedOf(scope),
+      // Of several items that may be a marker, any may be the one now.
+      onRecord: (record) => (record.contentions ? noteAll(scope) : onRecord(record)),
+    }),
+    noteAll,
+    run: (signal) =>
+      restartOnFailure((progressed) => work(signal, progressed), { ...RETRIES, clock, signal, onFailure }),
+    unpurgedSince: () => Math.min(Infinity, ...[...noted.values(), ...waiting.values()].map(({ since }) => since)),
   };
 }

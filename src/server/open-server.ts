@@ -3,9 +3,10 @@ import type { Config } from '../config.js';
 import type { Extension } from '../graphql/schema.js';
 import type { HotKey, Metrics } from '../http/metrics.js';
 import type { Log } from '../log.js';
+import { requirePackages } from '../optional-package.js';
 import { openAnswering, openBuckets } from './answering.js';
 import type { Backend } from './backend.js';
-import type { Background } from './background.js';
+import { inBackground, type Background } from './background.js';
 import { openPurging } from './cdn.js';
 import { watchClock } from './clock-watch.js';
 import { recountDerived, startConsumer, storedReport, type Caches, type DerivedData } from './consumer.js';
@@ -49,7 +50,11 @@ export type Upkeep = ReturnType<typeof openUpkeep>;
 export function openUpkeep(config: Config, backend: Backend, { caches, live, search, metrics }: UpkeepParts, log: Log) {
   const { database } = backend;
   const embedded = config.database.kind === 'embedded';
-  const completeAt = (): number => systemClock.now() - (derived.status().behindMs ?? Infinity);
+  const completeAt = (scope: string): number => {
+    const source = sources?.status(scope);
+    return systemClock.now() - ((source?.owner ? source : derived.status()).behindMs ?? Infinity);
+  };
+  if (config.cdn) requirePackages('CELLPORT_CDN', ['@aws-sdk/client-cloudfront']);
   const purging = config.consumer && config.cdn ? openPurging(config.cdn, database.keys, completeAt, log) : undefined;
   const derived: DerivedData = config.consumer
     ? startConsumer(backend, log, { caches, live: feedAll([live.feed, purging]), embedded })
@@ -59,6 +64,7 @@ export function openUpkeep(config: Config, backend: Backend, { caches, live, sea
   const spread = (hot: readonly HotKey[]) => spreadHotPrefixes(database, hot, config.spreadWcu, log);
   const stopWatching = metrics && watchHotKeys(metrics, database.keys, log, spreads ? spread : undefined);
   const stopWatchingClock = watchClock(database.clock, log);
+  const purgingNow = purging && inBackground((signal) => purging.run(signal));
   let sources: SourceKeeper | undefined;
   let jobs: Background | undefined;
   let exactCounts: Background | undefined;
@@ -89,7 +95,7 @@ export function openUpkeep(config: Config, backend: Backend, { caches, live, sea
       await live.close();
       await search?.stop();
       await derived.stop();
-      await purging?.stop();
+      await purgingNow?.stop();
     },
   };
 }

@@ -122,7 +122,8 @@ export function contributionAt(lng: number, lat: number, place: Place = [], byte
   return { cell: encode({ lng: canonicalLng(lng), lat }, FINEST_STORED), sums: sumsOf({ lng, lat }), place, bytes };
 }
 
-function keyIn({ pk: { S: pk } = {}, sk: { S: sk } = {} }: WireImage): Key | undefined {
+/** The key in an image; undefined if it has none of texts. */
+export function keyIn({ pk: { S: pk } = {}, sk: { S: sk } = {} }: WireImage): Key | undefined {
   return typeof pk === 'string' && typeof sk === 'string' ? { pk, sk } : undefined;
 }
 

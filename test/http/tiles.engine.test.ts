@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { readConfig } from '../../src/config.js';
-import { silentLog } from '../../src/log.js';
-import { openServer } from '../../src/server/open-server.js';
 import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
-import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { decodeLayer } from '../support/decode-tile.js';
 import { fakeCloudFront } from '../support/fake-cloudfront.js';
 import { postQuery } from '../support/post-query.js';
 import { recordCalls } from '../support/record-calls.js';
 import { inTurn } from '../support/rounds.js';
-import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
+import { testCollection, testDatabase } from '../support/test-database.js';
 import { startServer } from './live-server.js';
+import { startWhole } from './whole-server.js';
 
 const turn = inTurn(2);
 const db = await testDatabase('readable', { stream: true });
@@ -26,30 +23,6 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 
-/** A whole server with its consumer. */
-async function startWhole() {
-  const streams = createStreamsClient(engine());
-  const storageFault = () => Promise.resolve(undefined);
-  const backend = { database: db, streams, where: '', storageFault, close: () => Promise.resolve() };
-  const config = readConfig(
-    {},
-    {
-      ...engineSettings(),
-      PORT: '0',
-      CELLPORT_CACHE_SECONDS: '60',
-      CELLPORT_CDN: 'cloudfront:E2TESTS',
-      AWS_ENDPOINT_URL_CLOUDFRONT: cdn.endpoint,
-    },
-  );
-  const opened = openServer(config, backend, {}, silentLog);
-  const url = await opened.listen();
-  const close = async () => {
-    await opened.close();
-    streams.destroy();
-  };
-  return { url, close };
-}
-
 beforeAll(async () => {
   const collection = await testCollection(db, { key: 'parks', name: 'Parks', mapProperties: ['n'] }, now);
   const markers = Array.from({ length: 300 }, (_, n) => ({
@@ -59,7 +32,11 @@ beforeAll(async () => {
     properties: { n, constructor: 'kept', huge: Number.MIN_SAFE_INTEGER },
   }));
   await createMarkers(newCall(db), collection, markers, now);
-  server = await startWhole();
+  server = await startWhole(db, {
+    CELLPORT_CACHE_SECONDS: '60',
+    CELLPORT_CDN: 'cloudfront:E2TESTS',
+    AWS_ENDPOINT_URL_CLOUDFRONT: cdn.endpoint,
+  });
   await vi.waitFor(
     async () => {
       const answer = await postQuery(server.url, '{ collection(key: "parks") { count countsExact } }');

@@ -13,6 +13,7 @@ import { newMarkerItem } from '../../src/store/marker/marker-item.js';
 import { newReadingItem } from '../../src/store/reading/reading-item.js';
 import { putInBulk } from '../../src/store/request/batches.js';
 import { countedCells, markerEntries, markerItem, storedCells, storedEntries } from '../stream/support.js';
+import { fakeCloudFront } from '../support/fake-cloudfront.js';
 import { engineProxy } from '../support/proxy.js';
 import { runCliHere } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -40,11 +41,14 @@ test('the function is one file that needs no node_modules, and just the permissi
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const cdn = await fakeCloudFront();
   const env = {
     ...engineSettings(),
     AWS_ENDPOINT_URL_DYNAMODB: url,
     AWS_ENDPOINT_URL_DYNAMODB_STREAMS: url,
     CELLPORT_TABLE: db.tables.entities,
+    CELLPORT_CDN: 'cloudfront:E5TESTS',
+    AWS_ENDPOINT_URL_CLOUDFRONT: cdn.endpoint,
     PATH: process.env['PATH'],
   };
   // The second call summarizes the day that the first one has found.
@@ -55,6 +59,8 @@ test('the function is one file that needs no node_modules, and just the permissi
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', program], { cwd: folder, env });
   proxy.close();
   proxy.closeAllConnections();
+  cdn.close();
+  expect(cdn.asked[0]).toMatchObject({ distribution: 'E5TESTS', paths: ['#cellport:all'] });
   expect(JSON.parse(stdout)).toEqual({ batchItemFailures: [] });
   expect(Object.keys(await storedCells(db))).not.toEqual([]);
   expect(await storedCells(db)).toEqual(await countedCells(db));

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { readConfig } from '../../src/config.js';
@@ -31,9 +31,10 @@ import {
   untilRead,
   withoutWaiting,
 } from '../stream/support.js';
+import { fakeCloudFront } from '../support/fake-cloudfront.js';
 import { injectFaults, interceptCalls } from '../support/faults.js';
 import { recordCalls } from '../support/record-calls.js';
-import { inTurn, variants } from '../support/rounds.js';
+import { inTurn, runsAll, variants } from '../support/rounds.js';
 import { engine, newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const turn = inTurn(2);
@@ -274,5 +275,42 @@ test('counts of a function of an earlier release are refused until a recount, wh
   await writeAtRandom(db, collection, createChance(seed + 1), 30);
   expect(await lambda({})).toEqual({ batchItemFailures: [] });
   await expectExact(db);
+  db.client.destroy();
+});
+
+test('a call purges from the CDN what it has applied, one after a failure what is left, and a cold one everything', async () => {
+  const db = newDatabase();
+  await ensureTables(db);
+  const collection = await testCollection(db, { key: 'parks', name: 'Parks' }, NOW);
+  let fails = false;
+  const cdn = await fakeCloudFront(() => (fails ? [503, 'ServiceUnavailable'] : undefined));
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
+  const settings = { CELLPORT_CDN: 'cloudfront:E4TESTS', AWS_ENDPOINT_URL_CLOUDFRONT: cdn.endpoint };
+  const withCdn = readConfig({}, { CELLPORT_LOG: 'silent', AWS_REGION: 'us-east-1', ...settings });
+  const backend = () => ({ database: db, streams: createStreamsClient(engine()) });
+  const lambda = createHandler(withCdn, backend, { leaseMs: LEASE_MS });
+  const paths = () => cdn.asked.flatMap((each) => each.paths);
+  expect(await lambda({}, ending(60_000))).toEqual({ batchItemFailures: [] });
+  expect(paths()[0]).toBe('#cellport:all');
+  const { length } = paths();
+
+  await put(db, newMarkerItem(db, collection, { key: 'one', position: { lng: 13.4, lat: 52.5 } }, NOW));
+  const [last] = (await eventRecords(db)).slice(-1);
+  const Records = last === undefined ? [] : [last];
+  if (runsAll) {
+    fails = true;
+    const failed = { batchItemFailures: [{ itemIdentifier: last?.dynamodb?.SequenceNumber }] };
+    expect(await lambda({ Records }, ending(8_000))).toEqual(failed);
+    expect(paths()).toHaveLength(length);
+    fails = false;
+  }
+  expect(await lambda({ Records }, ending(60_000))).toEqual({ batchItemFailures: [] });
+  expect(paths().slice(length)).toEqual(['#parks/', '#parks/u', '#parks/u3', '#parks/u33', '#parks/u33d']);
+  const { length: purges } = cdn.asked;
+  expect(await lambda({ Records }, ending(60_000))).toEqual({ batchItemFailures: [] });
+  expect(cdn.asked).toHaveLength(purges);
+  cdn.close();
+  vi.unstubAllEnvs();
   db.client.destroy();
 });

@@ -2,11 +2,15 @@ import { afterEach, expect, test } from 'vitest';
 
 import { encode } from '../../src/geo/geohash.js';
 import { tileAt, unitAt } from '../../src/geo/tiles.js';
-import { createKeyspace } from '../../src/keys/keyspace.js';
+import { createKeyspace, type KeyStyle } from '../../src/keys/keyspace.js';
 import { silentLog } from '../../src/log.js';
-import { decisiveBlocks, tagsAbove } from '../../src/map/tiles/blocks.js';
+import { decisiveBlocks, tagsAbove, zonesTag } from '../../src/map/tiles/blocks.js';
 import { decisiveArea } from '../../src/map/tiles/content.js';
+import { inBackground } from '../../src/server/background.js';
 import { openPurging } from '../../src/server/cdn.js';
+import { collectionItem, newCollection } from '../../src/store/collection/collection-item.js';
+import { wireOf } from '../../src/store/request/wire.js';
+import type { WireImage } from '../../src/stream/change.js';
 import { markerRecord } from '../live/records.js';
 import { until } from '../live/support.js';
 import { fakeCloudFront } from '../support/fake-cloudfront.js';
@@ -19,10 +23,12 @@ afterEach(async () => {
 });
 
 /** Purging from a CloudFront of its own, by a clock that goes on by a second whenever it is waited for. */
-async function open(fail?: Parameters<typeof fakeCloudFront>[0]) {
+async function open(fail?: Parameters<typeof fakeCloudFront>[0], style: KeyStyle = 'readable') {
   const cdn = await fakeCloudFront(fail);
   let time = 0;
   let complete = 0;
+  /** Scopes of which nothing is applied. */
+  const late = new Set<string>();
   const slept: number[] = [];
   const clock = {
     now: () => time,
@@ -36,11 +42,19 @@ async function open(fail?: Parameters<typeof fakeCloudFront>[0]) {
   };
   const errors: unknown[] = [];
   const log = { ...silentLog, error: (fields: object) => void errors.push(fields) };
+  const completeAt = (scope: string) => (late.has(scope) ? -Infinity : complete);
   const { endpoint } = cdn;
-  const purging = openPurging({ distribution: 'E1', endpoint, credentials }, keys, () => complete, log, clock);
+  const purging = openPurging(
+    { distribution: 'E1', endpoint, credentials },
+    createKeyspace(style),
+    completeAt,
+    log,
+    clock,
+  );
+  const running = inBackground((signal) => purging.run(signal));
   closers.push(
     () => cdn.close(),
-    () => purging.stop(),
+    () => running.stop(),
   );
   let sequence = 0;
   return {
@@ -48,6 +62,7 @@ async function open(fail?: Parameters<typeof fakeCloudFront>[0]) {
     slept,
     errors,
     purging,
+    late,
     now: () => time,
     applied: (at = Infinity) => void (complete = at),
     change: (input: Partial<Parameters<typeof markerRecord>[1]>) =>
@@ -97,6 +112,80 @@ test('a collection that changes in many places is purged as a whole, and so are 
   expect(await next()).toEqual(['#cellport:all']);
 });
 
+/** A record of an item that is no marker. */
+const recordOf = (item: object, event: 'created' | 'deleted' = 'created') => {
+  const image = wireOf({ ...item })['M'] as WireImage;
+  const { pk = {}, sk = {} } = image;
+  return {
+    sequence: '1',
+    event: '',
+    at: 0,
+    keys: { pk, sk },
+    before: event === 'created' ? undefined : image,
+    after: event === 'created' ? image : undefined,
+  };
+};
+
+test.each(['readable', 'compact'] as const)(
+  'with %s keys, records of zones, collections and rules are purged',
+  async (style) => {
+    const { purging, applied, next, turns, asked } = await open(undefined, style);
+    const own = createKeyspace(style);
+    const collection = newCollection({ key: 'parks', name: 'Parks', code: 'Pa' }, new Date(0).toISOString());
+    const scope = own.scope(collection);
+    applied();
+    for (const item of [own.zone(scope, 'z'), own.zoneCover(scope, 'z', 'u33')]) {
+      for (const event of ['created', 'deleted'] as const) {
+        purging.onRecord(recordOf(item, event));
+        expect(await next()).toEqual([`#${scope}/zones`]);
+      }
+    }
+    const item = collectionItem(own, collection);
+    for (const event of ['created', 'deleted'] as const) {
+      purging.onRecord(recordOf(item, event));
+      purging.onRecord(recordOf(own.zone(scope, 'z')));
+      expect(await next()).toEqual([`#${scope}`]);
+    }
+    purging.onRecord(recordOf(own.access('rules')));
+    expect(await next()).toEqual(['#cellport:all']);
+    const others = [own.access('key', 'a'), own.access('version'), own.counter(scope, 'marker'), own.codeClaim('Pa')];
+    for (const other of [...others, own.marker(scope, 'k')]) purging.onRecord(recordOf(other));
+    await turns(10);
+    expect(asked).toHaveLength(7);
+  },
+);
+
+test('what cannot be understood purges everything, and the reader of the stream goes on', async () => {
+  const { purging, applied, next, errors } = await open(undefined, 'compact');
+  applied();
+  const item = collectionItem(keys, newCollection({ key: 'parks', name: 'Parks' }, new Date(0).toISOString()));
+  purging.onRecord(recordOf({ ...item, ...createKeyspace('compact').collection('parks') }));
+  expect(await next()).toEqual(['#cellport:all']);
+  expect(errors).toHaveLength(1);
+});
+
+test('a source waits for its own stream, and is purged as a whole if several items may be the marker', async () => {
+  const { purging, applied, next, change, late, turns, asked } = await open();
+  const source = purging.ofSource('trucks');
+  applied();
+  late.add('trucks');
+  source.onRecord({ ...recordOf({}), keys: {}, contentions: [] });
+  source.onRecord(markerRecord(keys, { sequence: '1', key: 'k', scope: 'trucks', after: [13.4, 52.5] }));
+  change({ after: [13.4, 52.5] });
+  expect(await next()).toEqual(['#parks/', '#parks/u', '#parks/u3', '#parks/u33', '#parks/u33d']);
+  await turns(10);
+  expect(asked).toHaveLength(1);
+  expect(purging.unpurgedSince()).toBeLessThan(Infinity);
+  late.clear();
+  expect(await next()).toEqual(['#trucks']);
+  source.onOwnership(true);
+  expect(await next()).toEqual(['#trucks']);
+  source.onLoss('a gap');
+  expect(await next()).toEqual(['#trucks']);
+  await turns(3);
+  expect(purging.unpurgedSince()).toBe(Infinity);
+});
+
 test('an owner that has just taken over, or has lost records, purges everything', async () => {
   const { purging, applied, next, turns, asked } = await open();
   applied();
@@ -130,7 +219,7 @@ test('a tile of any zoom has a tag that is purged when a marker in it changes', 
   for (let n = 0; n < 500; n++) {
     const position = { lng: ((n * 77) % 360) - 180, lat: ((n * 31) % 170) - 85 };
     const { tags } = decisiveBlocks('parks', decisiveArea(tileAt(unitAt(position, n % 23), n % 23)));
-    expect(tags.length).toBeLessThanOrEqual(50);
+    expect([...tags, zonesTag('parks')].length).toBeLessThanOrEqual(50);
     expect(tags.slice(0, 2)).toEqual(['cellport:all', 'parks']);
     expect(tagsAbove('parks', encode(position, 5)).some((tag) => tags.includes(tag))).toBe(true);
   }

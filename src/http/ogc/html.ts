@@ -14,6 +14,8 @@ export interface Document {
   readonly links: readonly Link[];
   readonly body: Readonly<Record<string, unknown>>;
   readonly features?: readonly PointFeature[];
+  /** Until when it is true by itself, in milliseconds since 1970; by default, forever. */
+  readonly expiresAt?: number;
   /** The type of its JSON. */
   readonly type?: string;
 }

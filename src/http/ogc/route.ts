@@ -5,6 +5,7 @@ import type { RequestContext } from '../../graphql/context.js';
 import { UNIT_BOUNDS } from '../../graphql/limits/unit-bounds.js';
 import { queryables, readCql2 } from '../../map/cql2/filter.js';
 import { checkDatetime, extentOf, MOST_ITEMS, readExtent, readItem, readItems } from '../../map/items.js';
+import { tagsOfAll } from '../../map/tiles/blocks.js';
 import { readDigits, readParameters, type Parameters } from '../../map/tiles/request.js';
 import { SCHEME, tileMatrixSet, tileset, TILESETS } from '../../map/tiles/tileset.js';
 import type { Collection } from '../../model/collection.js';
@@ -150,13 +151,14 @@ async function items({ context, base, key, query }: Asked): Promise<Document> {
   if (others.datetime !== undefined) checkDatetime(others.datetime);
   const filter = readCql2(others.filter, others['filter-lang']);
   const request = { collection: key, bbox: others.bbox, filter, first: limitOf(query), after };
-  const { features, next } = await readItems(context.map, request, context.work.isLate);
+  const { features, next, expiresAt } = await readItems(context.map, request, context.work.isLate);
   const search = new URLSearchParams({ ...others, cursor: next ?? '' });
   return {
     title: `Markers of ${key}`,
     type: GEOJSON,
     body: { type: 'FeatureCollection', numberReturned: features.length },
     features,
+    expiresAt,
     links: [
       upward(base, key),
       ...(next === null ? [] : [at(`${itemsUrl(base, key)}?${search.toString()}`, 'next', GEOJSON)]),
@@ -165,8 +167,8 @@ async function items({ context, base, key, query }: Asked): Promise<Document> {
 }
 
 async function item({ context, base, key, item: name }: Asked): Promise<Document> {
-  const feature = await readItem(context.map, key, name);
-  return { title: name, type: GEOJSON, body: { ...feature }, links: [upward(base, key)] };
+  const { feature, expiresAt } = await readItem(context.map, key, name);
+  return { title: name, type: GEOJSON, body: { ...feature }, links: [upward(base, key)], expiresAt };
 }
 
 const api = async ({ context, base }: Asked): Promise<Document> => {
@@ -224,9 +226,9 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
         const text = isHtml
           ? htmlPage(document, key, itemsUrl(base, key))
           : await jsonText(isBare ? made : document, context);
-        const tags = key === '' ? [] : [key];
+        const tags = key === '' ? undefined : await tagsOfAll(context.map, key);
         return {
-          entity: entityOf(Buffer.from(text)),
+          entity: entityOf(Buffer.from(text), 0, made.expiresAt),
           type: isHtml ? `${HTML}; charset=utf-8` : type,
           tags,
           vary: ['accept'],

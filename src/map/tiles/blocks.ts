@@ -1,6 +1,7 @@
 import type { Area } from '../../geo/bounds.js';
 import { coverArea, fromZ, LONGEST_Z, type ZRange } from '../../geo/geohash.js';
 import { LONGEST_BLOCK } from '../../model/cell.js';
+import { requireCollection, type MapContext } from '../../read/context.js';
 
 /** The blocks of cells on which an answer depends. */
 export interface DecisiveBlocks {
@@ -10,14 +11,23 @@ export interface DecisiveBlocks {
   readonly ranges: readonly ZRange[];
 }
 
-/** CloudFront keeps 50 tags, and two are not of blocks. */
-const MOST_BLOCKS = 48;
+/** CloudFront keeps 50 tags, and three are not of blocks. */
+const MOST_BLOCKS = 47;
 
 /** The tag of every answer. No collection has this scope. */
 export const EVERYTHING = 'cellport:all';
 
 /** The tag of a block of cells, under a parent. That of all answers about a collection is its scope. */
 const tagOf = (scope: string, parent: string): string => `${scope}/${parent}`;
+
+/** The tag of what shows a collection's zones. */
+export const zonesTag = (scope: string): string => tagOf(scope, 'zones');
+
+/** The tags of what depends on all markers of a collection, and its settings. Throws NOT_FOUND. */
+export async function tagsOfAll(context: MapContext, key: string): Promise<readonly string[]> {
+  const scope = context.keys.scope(await requireCollection(context, key));
+  return [EVERYTHING, scope, tagOf(scope, '')];
+}
 
 /** The tags of the blocks that have a cell. */
 export const tagsAbove = (scope: string, cell: string): string[] =>

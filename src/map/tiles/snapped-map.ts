@@ -2,6 +2,7 @@ import { levelAt, tileBounds, tilesOver } from '../../client/tiles.js';
 import { badInput } from '../../errors.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { clusterArea } from '../../geo/cluster-windows.js';
+import { firstExpiry } from '../../model/marker.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
 import { DEFAULT_RADIUS } from '../cells/clusters.js';
@@ -60,7 +61,12 @@ export function snappedMap(bboxText: string, zoomText: string): SnappedMap {
 export const areaOfClusters = ({ area, zoom }: Viewport) =>
   clusterArea(area, clusterPrecision(zoom), { zoom, distance: DEFAULT_RADIUS });
 
-/** The markers of a viewport, or clusters if there are more than the limit, as the JSON of a FeatureCollection. Throws LIMIT_EXCEEDED. */
-export async function mapFeatures(context: MapContext, viewport: Viewport, question: ContentQuestion): Promise<Buffer> {
-  return contentText(context, await viewportContent(context, viewport, question), question.collection);
+/**
+ * The markers of a viewport, or clusters if there are more than the limit, as the JSON of a FeatureCollection, and until when
+ * none of them expires. Throws LIMIT_EXCEEDED.
+ */
+export async function mapFeatures(context: MapContext, viewport: Viewport, question: ContentQuestion) {
+  const content = await viewportContent(context, viewport, question);
+  const body = await contentText(context, content, question.collection);
+  return { body, expiresAt: firstExpiry(content.markers) };
 }

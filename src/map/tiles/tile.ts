@@ -6,7 +6,7 @@ import { areaAround, TILE_BUFFER, TILE_UNITS, tileAt, unitAt, type Tile } from '
 import { zoneId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
 import { shownProperties, type MarkerFilter } from '../../model/grant.js';
-import { pickProperties, type MapMarker, type Properties, type Zone } from '../../model/marker.js';
+import { firstExpiry, pickProperties, type MapMarker, type Properties, type Zone } from '../../model/marker.js';
 import { clusterPrecision, precisionForZoom } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
 import { inTurns } from '../../scheduling/turns.js';
@@ -39,7 +39,7 @@ export interface MadeTile {
   readonly bytes: Buffer;
   /** The number of markers that it stands for, its buffer aside: its own, and the counts of its clusters. */
   readonly count: number;
-  /** When the first of its markers expires, in milliseconds since 1970; Infinity for never. */
+  /** As in `firstExpiry`. */
   readonly expiresAt: number;
 }
 
@@ -156,6 +156,6 @@ export async function makeTile(context: MapContext, request: TileRequest): Promi
     bytes,
     count:
       content.markers.filter((marker) => isOwn(tile, marker)).length + own.reduce((sum, { count }) => sum + count, 0),
-    expiresAt: Math.min(...content.markers.map(({ expiresAt = Infinity }) => expiresAt), Infinity),
+    expiresAt: firstExpiry(content.markers),
   };
 }

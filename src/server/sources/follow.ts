@@ -18,7 +18,8 @@ import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
 import { forgetCached, noConsumer, noteBatch, notedPages, type Caches } from '../consumer.js';
 import { keepExact } from '../exact-counts.js';
-import { feedAll, type Live, type LiveFeed } from '../live.js';
+import type { Purging } from '../cdn.js';
+import { feedAll, type Live } from '../live.js';
 import { fillSource, sourceParts } from './fill.js';
 import { openSourceLive } from './live.js';
 import { sourceConsumer } from './report.js';
@@ -108,7 +109,13 @@ const POLL_MS = 500;
 const NOT_FILLED = 'the table has not been read yet';
 
 /** Reads the table of a source without a stream again whenever it is due, in one of the processes that keep it. */
-function rereadSource(backend: StreamBackend, collection: SourceCollection, log: Log, failures: Failures): Background {
+function rereadSource(
+  backend: StreamBackend,
+  collection: SourceCollection,
+  log: Log,
+  failures: Failures,
+  purging: Purging | undefined,
+): Background {
   const { database } = backend;
   const { clock } = database;
   const scope = database.keys.scope(collection);
@@ -125,6 +132,7 @@ function rereadSource(backend: StreamBackend, collection: SourceCollection, log:
   const work = async (job: OwnJob) => {
     if (!(await isDue())) return;
     const { markers } = await fillSource(backend, collection, log, job.signal);
+    purging?.noteAll(scope);
     log.info({ collection: collection.key, markers }, 'Read the table of a source again');
     await failures.clear();
   };
@@ -187,7 +195,7 @@ export function followsTogether(clock: Pick<Clock, 'now'>, key: string, others: 
 export interface Following {
   readonly caches?: Caches | undefined;
   readonly live?: Live | undefined;
-  readonly purging?: LiveFeed | undefined;
+  readonly purging?: Purging | undefined;
   /** Whether only live changes are needed. */
   readonly liveOnly?: boolean | undefined;
 }
@@ -212,12 +220,12 @@ export function followSource(
   };
   if (collection.source.everyMs !== undefined) {
     if (liveOnly) return others;
-    const rereading = rereadSource(backend, collection, log, failures);
+    const rereading = rereadSource(backend, collection, log, failures, purging);
     return { ...others, stop: () => rereading.stop() };
   }
   const found = sourceParts(backend, collection, log);
   const live = streams && openSourceLive(backend.database, streams, collection, found.stream);
-  const feed = feedAll([live?.feed, purging]);
+  const feed = feedAll([live?.feed, purging?.ofSource(backend.database.keys.scope(collection))]);
   const liveSince = async () => live?.since();
   if (liveOnly) return { ...others, liveSince, stop: async () => live?.close() };
   const parts = { ...found, stream: failures.watched(found.stream) };
