@@ -8,10 +8,10 @@ COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev && rm -rf dist/lambda && find dist -name '*.map' -delete
-# What few servers need, but any in a container may: search, S3, OpenSearch, Redis.
+# What few servers need, but any in a container may: search, S3, CloudFront, OpenSearch, Redis.
 RUN npm install --no-save --save-prod --omit=dev --no-audit --no-fund $(node -p " \
   const { devDependencies } = require('./package.json'); \
-  ['libsql', '@aws-sdk/client-s3', '@opensearch-project/opensearch', 'ioredis'] \
+  ['libsql', '@aws-sdk/client-s3', '@aws-sdk/client-cloudfront', '@opensearch-project/opensearch', 'ioredis'] \
     .map((name) => name + '@' + devDependencies[name]).join(' ')")
 
 # A server on AWS needs neither the embedded database nor what the demo loads.

@@ -5,6 +5,7 @@ import { OriginProtocolPolicy, type IOrigin } from 'aws-cdk-lib/aws-cloudfront';
 import { FunctionUrlOrigin, HttpOrigin, VpcOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpCodeTarget } from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import type { Role } from 'aws-cdk-lib/aws-iam';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 
 import { acceptFindings } from './accepted.js';
@@ -15,10 +16,12 @@ import { addConsumer, addHttpFunction } from './functions.js';
 import { addTables } from './tables.js';
 import { addAlarms, type Watched } from './watch.js';
 
-/** What answers requests: by which URL, for CloudFront, and what is measured of it. */
+/** What answers requests: by which URL, for CloudFront, with which role, and what is measured of it. */
 interface Front extends Pick<Watched, 'requests' | 'failures' | 'latency' | 'throttles'> {
   readonly url: string;
   readonly origin: IOrigin;
+  readonly made: { addEnvironment(name: string, value: string): unknown };
+  readonly role: Role;
 }
 
 const MINUTE = { period: Duration.minutes(1) };
@@ -34,6 +37,11 @@ export class CellportStack extends Stack {
     const consumer = choices.consumer === 'lambda' ? addConsumer(this, entities, choices) : undefined;
     const distribution =
       choices.cloudfront && addDistribution(this, front.origin, choices.server !== 'fargate', choices);
+    if (distribution && choices.purge) {
+      const { made, role } = consumer ?? front;
+      made.addEnvironment('CELLPORT_CDN', `cloudfront:${distribution.distributionId}`);
+      distribution.grantCreateInvalidation(role);
+    }
     addAlarms(
       this,
       {
@@ -53,8 +61,10 @@ export class CellportStack extends Stack {
   }
 
   #function(choices: Choices): Front {
-    const { made } = addHttpFunction(this, choices);
+    const { made, role } = addHttpFunction(this, choices);
     const measured = {
+      made,
+      role,
       latency: ['p50', 'p99'].map((statistic) => made.metricDuration({ statistic, ...MINUTE })),
       throttles: [made.metricThrottles(MINUTE)],
     };
@@ -80,9 +90,11 @@ export class CellportStack extends Stack {
   }
 
   #containers(choices: Choices): Front {
-    const { service } = addContainers(this, choices);
+    const { service, made, role } = addContainers(this, choices);
     const { metrics } = service.loadBalancer;
     return {
+      made,
+      role,
       requests: metrics.requestCount(MINUTE),
       failures: metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, MINUTE),
       latency: ['p50', 'p99'].map((statistic) => metrics.targetResponseTime({ statistic, ...MINUTE })),

@@ -10,6 +10,8 @@ export interface Choices {
   readonly cloudfront: boolean;
   /** For how long CloudFront may answer by itself, in seconds. */
   readonly cacheSeconds: number;
+  /** Whether the consumer purges from CloudFront what changes, which AWS charges for: see docs/tiles.md. */
+  readonly purge: boolean;
   /** In place of the proxies of the stack, for example CloudFront's networks: see docs/deploy.md. */
   readonly trustProxy: string | undefined;
   readonly auth: boolean;
@@ -36,6 +38,7 @@ const DEFAULTS: Choices = {
   consumer: 'lambda',
   cloudfront: true,
   cacheSeconds: 10,
+  purge: false,
   trustProxy: undefined,
   auth: true,
   readOnly: false,
@@ -71,6 +74,7 @@ export function choose(own: Partial<Choices> = {}): Choices {
     all.cloudfront && all.domain !== undefined && all.cloudfrontCertificate === undefined,
     'CloudFront needs cloudfrontCertificate, of the domain in us-east-1',
   );
+  refuse(all.purge && !all.cloudfront, 'purge needs cloudfront');
   refuse(
     isFargate && all.maxTasks > 2 && all.redisUrl === undefined,
     'more than two containers need redisUrl: a stream has two readers',

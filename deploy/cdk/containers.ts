@@ -88,5 +88,5 @@ export function addContainers(scope: Construct, choices: Choices) {
   service.loadBalancer.setAttribute('routing.http.drop_invalid_header_fields.enabled', 'true');
   const scaling = service.service.autoScaleTaskCount({ minCapacity: Math.min(2, maxTasks), maxCapacity: maxTasks });
   scaling.scaleOnCpuUtilization('Busy', { targetUtilizationPercent: 60 });
-  return { service, logGroup, vpc };
+  return { service, made: defaultContainer, role: taskRole, logGroup, vpc };
 }

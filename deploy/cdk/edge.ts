@@ -15,6 +15,7 @@ import {
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
   type BehaviorOptions,
+  type CfnDistribution,
   type IOrigin,
 } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
@@ -69,7 +70,7 @@ export function addDistribution(
       functionAssociations: [{ function: tellHost, eventType: FunctionEventType.VIEWER_REQUEST }],
     }),
   };
-  return new Distribution(scope, 'Distribution', {
+  const distribution = new Distribution(scope, 'Distribution', {
     defaultBehavior: behavior,
     additionalBehaviors: Object.fromEntries(
       KEPT.map((path) => [
@@ -77,6 +78,8 @@ export function addDistribution(
         { ...behavior, allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS, cachePolicy: kept },
       ]),
     ),
+    // It would keep for 10 s that there is no such collection.
+    errorResponses: [{ httpStatus: 404, ttl: Duration.seconds(0) }],
     httpVersion: HttpVersion.HTTP2_AND_3,
     minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
     ...(domain !== undefined && {
@@ -84,4 +87,11 @@ export function addDistribution(
       certificate: Certificate.fromCertificateArn(scope, 'EdgeCertificate', cloudfrontCertificate ?? ''),
     }),
   });
+  // Constructs have no property for it yet.
+  const { node } = distribution;
+  (node.defaultChild as CfnDistribution).addPropertyOverride(
+    'DistributionConfig.CacheTagConfig.HeaderName',
+    'Cache-Tag',
+  );
+  return distribution;
 }

@@ -11,7 +11,8 @@ export const DOMAIN = {
 export const CHOICES: Readonly<Record<string, Partial<Choices>>> = {
   'a function with its URL': { email: 'ops@example.org', maxReadUnits: 4_000, maxWriteUnits: 500 },
   'a function without CloudFront': { cloudfront: false, table: 'places', auth: false, readOnly: true },
-  'a function behind an HTTP API': { server: 'api', ...DOMAIN },
+  'a function behind an HTTP API': { server: 'api', purge: true, ...DOMAIN },
+  'containers that consume the stream': { server: 'fargate', consumer: 'server', purge: true, ...DOMAIN },
   containers: { server: 'fargate', ...DOMAIN },
   'containers that consume the stream, without CloudFront': {
     server: 'fargate',

@@ -114,7 +114,26 @@ for (const { name, choices, template } of stacks) {
 
     test('lets CloudFront keep what differs by nothing but the request, and nobody else reach containers', () => {
       template.resourceCountIs('AWS::CloudFront::Distribution', cloudfront ? 1 : 0);
+      const allowed = [...JSON.stringify(template.toJSON()).matchAll(/"cloudfront:CreateInvalidation"/g)];
+      assert.equal(allowed.length, choices.purge ? 1 : 0);
+      const distribution = { Ref: Object.keys(template.findResources('AWS::CloudFront::Distribution'))[0] };
+      const value = { 'Fn::Join': ['', ['cloudfront:', distribution]] };
+      if (choices.purge && consumer === 'lambda') {
+        template.hasResourceProperties('AWS::Lambda::Function', {
+          Handler: 'stream.handler',
+          Environment: { Variables: { CELLPORT_CDN: value } },
+        });
+      } else if (choices.purge) {
+        template.hasResourceProperties('AWS::ECS::TaskDefinition', {
+          ContainerDefinitions: [
+            Match.objectLike({ Environment: Match.arrayWith([{ Name: 'CELLPORT_CDN', Value: value }]) }),
+          ],
+        });
+      }
       if (cloudfront) {
+        template.hasResourceProperties('AWS::CloudFront::Distribution', {
+          DistributionConfig: { CacheTagConfig: { HeaderName: 'Cache-Tag' } },
+        });
         const [policy] = propertiesOf(template, 'AWS::CloudFront::CachePolicy');
         const keys = JSON.stringify(policy);
         for (const header of ['Authorization', 'X-Api-Key', 'Accept', 'Origin'])
@@ -133,6 +152,7 @@ for (const { name, choices, template } of stacks) {
 test('choices that contradict each other are refused', () => {
   assert.throws(() => choose({ consumer: 'server' }), /consumer=lambda/);
   assert.throws(() => choose({ server: 'fargate' }), /certificate/);
+  assert.throws(() => choose({ purge: true, cloudfront: false }), /cloudfront/);
   assert.throws(() => choose({ domain: 'a.example' }), /cloudfrontCertificate/);
   assert.throws(() => choose({ server: 'fargate', ...DOMAIN, maxTasks: 3 }), /redisUrl/);
   assert.throws(() => choose({ server: 'lambda' as 'url' }), /url, api or fargate/);
