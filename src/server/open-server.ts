@@ -54,8 +54,9 @@ export function openUpkeep(config: Config, backend: Backend, { caches, live, sea
     const source = sources?.status(scope);
     return systemClock.now() - ((source?.owner ? source : derived.status()).behindMs ?? Infinity);
   };
-  if (config.cdn) requirePackages('CELLPORT_CDN', ['@aws-sdk/client-cloudfront']);
-  const purging = config.consumer && config.cdn ? openPurging(config.cdn, database.keys, completeAt, log) : undefined;
+  const cdn = config.consumer ? config.cdn : undefined;
+  if (cdn) requirePackages('CELLPORT_CDN', ['@aws-sdk/client-cloudfront']);
+  const purging = cdn && openPurging(cdn, database.keys, completeAt, log);
   const derived: DerivedData = config.consumer
     ? startConsumer(backend, log, { caches, live: feedAll([live.feed, purging]), embedded })
     : watchConsumer(database, live.ends);

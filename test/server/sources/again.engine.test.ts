@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { silentLog } from '../../../src/log.js';
 import type { CollectionSource } from '../../../src/model/collection.js';
@@ -10,8 +10,9 @@ import { describeSource } from '../../../src/store/source/describe-source.js';
 import { removeSource } from '../../../src/stream/mapped/remove.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
+import { fakeCloudFront } from '../../support/fake-cloudfront.js';
 import { interceptCalls } from '../../support/faults.js';
-import { inTurn } from '../../support/rounds.js';
+import { inTurn, runsAll } from '../../support/rounds.js';
 import { engine, testCollection, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
 import { MAPPING, shop, shopTables } from './shops.js';
@@ -146,3 +147,44 @@ test.runIf(turn())('a command whose fill another process has taken over and then
   await expect(filled).rejects.toThrow('stopped');
   expect(await created).toMatchObject({ code: 0, output: expect.stringMatching(/waiting[^]*1 markers/) as string });
 });
+
+test.runIf(runsAll)(
+  'a source that is read again purges its collection from the CDN, which keeps no marker beyond its expiry',
+  async () => {
+    const cdn = await fakeCloudFront();
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
+    onTestFinished(() => {
+      cdn.close();
+      vi.unstubAllEnvs();
+    });
+    const ends = Math.floor(Date.now() / 1_000) + 3_000;
+    const table = await make('brief', [shop('long', 2, 50, { ends: ends + 9_000 }), shop('short', 1, 50, { ends })]);
+    const mapping = JSON.stringify({ ...MAPPING, table, ttl: 'ends' });
+    await newSource('brief', table, { everyMs: 1, mapping });
+    const { url } = await serve(db, {
+      CELLPORT_CACHE_SECONDS: '86400',
+      CELLPORT_CDN: 'cloudfront:E6TESTS',
+      AWS_ENDPOINT_URL_CLOUDFRONT: cdn.endpoint,
+    });
+    const purges = () => cdn.asked.filter(({ paths }) => paths.includes('#brief')).length;
+    await vi.waitFor(async () => expect((await fetch(`${url}/tiles/brief/3/4/2`)).status).toBe(200), soon);
+    // Once may be for the collection's own item.
+    await vi.waitFor(() => expect(purges()).toBeGreaterThan(1), soon);
+    const keptFor = async (path: string) => {
+      const { headers } = await fetch(url + path);
+      return Number(/s-maxage=(\d+)/.exec(headers.get('cache-control') ?? '')?.[1]);
+    };
+    for (const path of [
+      '/tiles/brief/3/4/2',
+      '/maps/brief?bbox=0,49,3,51&zoom=6',
+      '/ogc/collections/brief/items',
+      '/ogc/collections/brief/items/short',
+    ]) {
+      const most = ends - Date.now() / 1_000;
+      const kept = await keptFor(path);
+      expect([path, kept <= most, kept > most - 600]).toEqual([path, true, true]);
+    }
+    expect(await keptFor('/ogc/collections/brief')).toBe(86_400);
+  },
+);
