@@ -192,10 +192,11 @@ export function coverArea(area: Area, length: number, most: number): ZRange[] {
   /** Adds the cells in the boxes that share the first `taken` bits, `z`; (west, south) is the first of these cells. */
   const visit = (taken: number, z: number, west: number, south: number) => {
     const left = depth - taken;
-    const columns = Math.ceil(depth / 2) - Math.ceil(taken / 2);
+    const columns = ((depth + 1) >> 1) - ((taken + 1) >> 1);
     const rows = left - columns;
-    const east = west + 2 ** columns - 1;
-    const north = south + 2 ** rows - 1;
+    // With powers instead of shifts, a cover takes twice the time.
+    const east = west + (1 << columns) - 1;
+    const north = south + (1 << rows) - 1;
     let touched = false;
     let inside = false;
     for (const box of boxes) {
@@ -214,7 +215,7 @@ export function coverArea(area: Area, length: number, most: number): ZRange[] {
     }
     const byLng = taken % 2 === 0;
     visit(taken + 1, z * 2, west, south);
-    visit(taken + 1, z * 2 + 1, byLng ? west + 2 ** (columns - 1) : west, byLng ? south : south + 2 ** (rows - 1));
+    visit(taken + 1, z * 2 + 1, byLng ? west + (1 << (columns - 1)) : west, byLng ? south : south + (1 << (rows - 1)));
   };
   visit(0, 0, 0, 0);
   return ranges;

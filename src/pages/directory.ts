@@ -1,4 +1,4 @@
-import { GEOHASH_ALPHABET, intersect, LONGEST_Z, toZ, type ZRange } from '../geo/geohash.js';
+import { GEOHASH_ALPHABET, LONGEST_Z, toZ, type ZRange } from '../geo/geohash.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { firstIndex } from './bisect.js';
 
@@ -67,8 +67,11 @@ export function partitionRange(partition: string): ZRange {
 }
 
 /** Whether a partition overlaps sorted, disjoint ranges of Z-order at length 10. */
-export const overlaps = (partition: string, cover: readonly ZRange[]): boolean =>
-  intersect(cover, [partitionRange(partition)]).length > 0;
+export function overlaps(partition: string, cover: readonly ZRange[]): boolean {
+  const { from, to } = partitionRange(partition);
+  const next = cover[firstIndex(cover.length, (index) => (cover[index]?.to ?? Infinity) > from)];
+  return next !== undefined && next.from < to;
+}
 
 /** The index of the first of some sorted numbers that exceeds a value; their number if none does. */
 const firstAbove = (sorted: readonly number[], value: number) =>

@@ -80,7 +80,10 @@ export function walkDirectory(
     const whole = partitionRange(partition);
     const counted = new MarkerCount();
     let [at, isAdjacent] = [partition, false];
+    let passed = 0;
     for (const { from, to } of intersect(cover, [whole])) {
+      // Most ranges end within the part found last, and positions take longer to compare.
+      if (to <= passed) continue;
       const begin = fromZ(from, LONGEST_Z);
       if (isBefore(at, begin)) [at, isAdjacent] = [begin, false];
       const end = to === whole.to ? afterPartition(partition) : fromZ(to, LONGEST_Z);
@@ -92,6 +95,7 @@ export function walkDirectory(
         if (part) {
           expected += counted.within(part, at, orEnd(part.end));
           [at, isAdjacent] = [part.end, true];
+          passed = zOf(partition, at);
         } else {
           const gapEnd = known.next(partition, at);
           add(missing, { partition, from: at, to: orEnd(gapEnd), gapEnd, isAdjacent });

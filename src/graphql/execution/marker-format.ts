@@ -16,7 +16,8 @@ import type { MarkerFormat } from '../../read/from-pages/marker-texts.js';
 import type { Fragments } from '../limits/compared-fields.js';
 import { isResolvedByOthers } from '../resolved-by-others.js';
 
-type Write = (marker: MapMarker, properties: Properties) => string;
+/** Properties that are not given are those of the copy, which take time to decode. */
+type Write = (marker: MapMarker, properties?: Properties) => string;
 
 /** Writes the fields of a marker that take no read but that of its properties. */
 const FIELDS: Readonly<Record<string, Write>> = {
@@ -25,8 +26,8 @@ const FIELDS: Readonly<Record<string, Write>> = {
   geohash: ({ geohash }) => JSON.stringify(geohash),
   name: ({ name }) => JSON.stringify(name),
   category: ({ category }) => JSON.stringify(category),
-  properties: (_, properties) => jsonOf(properties),
-  geojson: markerFeatureText,
+  properties: (marker, properties = ownProperties(marker)) => jsonOf(properties),
+  geojson: (marker, properties = ownProperties(marker)) => markerFeatureText(marker, properties),
 };
 const WITH_PROPERTIES = ['properties', 'geojson'];
 const COORDINATES: Readonly<Record<string, Write>> = {
@@ -88,8 +89,11 @@ function writerOf(
   }
   return {
     name: `${parts.map(([before, { name }]) => before + name).join('')}}`,
-    write: (marker, properties) =>
-      `${parts.map(([before, { write }]) => before + write(marker, properties)).join('')}}`,
+    write(marker, properties) {
+      let text = '';
+      for (const [before, { write }] of parts) text += before + write(marker, properties);
+      return `${text}}`;
+    },
   };
 }
 
@@ -105,6 +109,6 @@ export function formatOf(schema: GraphQLSchema, set: SelectionSetNode, fragments
   return {
     name: writer.name,
     lacks: fields.some((field) => WITH_PROPERTIES.includes(field)) ? lacksProperties : () => false,
-    write: (marker, properties = ownProperties(marker)) => writer.write(marker, properties),
+    write: writer.write,
   };
 }

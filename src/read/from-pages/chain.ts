@@ -79,16 +79,18 @@ async function query(
   consistent: boolean,
 ): Promise<readonly StoredPage[]> {
   const known = (index: number) => {
-    const page = consistent ? undefined : source.cached?.(hints[index]?.begin ?? '');
+    const hint = hints[index];
+    const page = hint && !consistent ? source.cached?.(hint.begin) : undefined;
     return page?.end === (hints[index + 1]?.begin ?? to) ? page : undefined;
   };
   const head: StoredPage[] = [];
   const tail: StoredPage[] = [];
-  for (let page = known(0); page && head.length < hints.length; page = known(head.length)) head.push(page);
+  for (let page = known(0); page; page = known(head.length)) head.push(page);
+  const from = hints[head.length];
+  if (!from) return head;
   const last = () => hints.length - 1 - tail.length;
   for (let page = known(last()); page && last() > head.length; page = known(last())) tail.unshift(page);
-  const [from, until] = [hints[head.length], hints[last()]];
-  if (!from || !until) return head;
+  const until = hints[last()] ?? from;
   return [...head, ...(await source.between(from.begin, until.begin, consistent)), ...tail];
 }
 
