@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 import { badInput } from '../errors.js';
-import { EXIT_CODES } from './session.js';
+import { EXIT_CODES, readSettings } from './session.js';
 
 const arnOf = (table: string) => `arn:aws:dynamodb:*:*:table/${table}`;
 
@@ -72,7 +72,11 @@ const ROLES = {
   ],
 } as const;
 
-type Role = keyof typeof ROLES;
+interface Options {
+  readonly role: keyof typeof ROLES;
+  readonly table?: string;
+  readonly cdn?: string;
+}
 
 /** Throws BAD_USER_INPUT for what cannot be the name of a table. */
 export function checkTableName(table: string): void {
@@ -83,10 +87,12 @@ export function iamCommand(): Command {
   return new Command('iam')
     .description('Print the IAM policy of a role')
     .addOption(new Option('--role <role>', 'what the role does').choices(Object.keys(ROLES)).makeOptionMandatory())
-    .requiredOption('--table <name>', 'CELLPORT_TABLE, or for `source` the table that is followed')
+    .option('--table <name>', 'in place of CELLPORT_TABLE; for `source` the table that is followed')
     .option('--cdn <distribution>', 'ID of the CloudFront distribution in CELLPORT_CDN')
     .addHelpText('after', EXIT_CODES)
-    .action(({ table, role, cdn }: { readonly table: string; readonly role: Role; readonly cdn?: string }) => {
+    .action(async ({ role, cdn, ...given }: Options) => {
+      if (role === 'source' && given.table === undefined) throw badInput('--table', '', 'the table that is followed');
+      const table = given.table ?? (await readSettings()).config.tables.entities;
       checkTableName(table);
       const Statement = [...ROLES[role](table), ...(cdn === undefined ? [] : [purge(cdn)])];
       console.log(JSON.stringify({ Version: '2012-10-17', Statement }, null, 2));

@@ -76,7 +76,8 @@ async function describe(backend: Backend, json: boolean): Promise<void> {
 }
 
 /** Prints what would be created, for tools that create it. */
-async function printSchema({ table }: { readonly table: string }): Promise<void> {
+async function printSchema(options: { readonly table?: string }): Promise<void> {
+  const table = options.table ?? (await readSettings()).config.tables.entities;
   checkTableName(table);
   const { tableDefinitions } = await import('../store/table/table-definitions.js');
   console.log(JSON.stringify(tableDefinitions({ entities: table, derived: `${table}-derived` }), null, 2));
@@ -117,7 +118,7 @@ export function tableCommand(): Command {
   table
     .command('schema')
     .description('Print both tables as JSON, as requests of CreateTable and their attribute of expiry')
-    .requiredOption('--table <name>', 'CELLPORT_TABLE')
+    .option('--table <name>', 'in place of CELLPORT_TABLE')
     .action(printSchema);
   table
     .command('delete')

@@ -5,7 +5,7 @@ import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
-import { handleErrors } from './errors.js';
+import { frameworkErrors, handleErrors } from './errors.js';
 import { addHealth, type IsAdmin, type Readiness } from './health.js';
 import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
 import type { HotKey, Metrics } from './metrics.js';
@@ -71,7 +71,7 @@ export function buildAdmin(
   metrics: Metrics,
   { limits, log, ...hosts }: AdminOptions,
 ): FastifyInstance {
-  const server = fastify({ forceCloseConnections: true });
+  const server = fastify({ forceCloseConnections: true, frameworkErrors });
   checkHosts(server, hostChecker(hosts));
   handleErrors(server, limits, log);
   const isAdmin = async () => true;

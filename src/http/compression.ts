@@ -27,11 +27,10 @@ const COMPRESS: Readonly<Record<Encoding, (body: string | Buffer) => Promise<Buf
 /** A body in an encoding. */
 export const compressed = (encoding: Encoding, body: string | Buffer): Promise<Buffer> => COMPRESS[encoding](body);
 
-/** The encoding that a client prefers, brotli if it has no preference; undefined if it accepts neither, or for a short body. */
-export function encodingFor(accepted: string, length: number): Encoding | undefined {
-  if (length < LEAST_BYTES) return undefined;
-  const qualities = new Map(
-    accepted
+/** The quality of each value in a header such as `Accept`, 1 where none is said; names are in lower case. */
+export const qualitiesIn = (header: string): ReadonlyMap<string, number> =>
+  new Map(
+    header
       .toLowerCase()
       .split(',')
       .map((each) => {
@@ -40,6 +39,11 @@ export function encodingFor(accepted: string, length: number): Encoding | undefi
         return [name, Number(quality) || 0] as const;
       }),
   );
+
+/** The encoding that a client prefers, brotli if it has no preference; undefined if it accepts neither, or for a short body. */
+export function encodingFor(accepted: string, length: number): Encoding | undefined {
+  if (length < LEAST_BYTES) return undefined;
+  const qualities = qualitiesIn(accepted);
   const qualityOf = (name: Encoding) => qualities.get(name) ?? qualities.get('*') ?? 0;
   const best = qualityOf('br') >= qualityOf('gzip') ? 'br' : 'gzip';
   return qualityOf(best) > 0 && qualityOf(best) >= (qualities.get('identity') ?? 0) ? best : undefined;

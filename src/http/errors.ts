@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { badInput, CellportError, limitExceeded, type ErrorCode } from '../errors.js';
 import { formatted, MASKED } from '../graphql/error-format.js';
@@ -49,6 +49,18 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   THROTTLED: 429,
   UNAVAILABLE: 503,
 };
+
+/** An option of Fastify: answers URLs for which it looks for no route, before any hook, in the format of all others. */
+export function frameworkErrors(
+  { statusCode = 400 }: Pick<FastifyError, 'statusCode'>,
+  { url }: Pick<FastifyRequest, 'url'>,
+  { raw }: Pick<FastifyReply, 'raw'>,
+): void {
+  const error = badInput('url', url, 'a path in percent-encoded UTF-8, without names that are too long');
+  raw
+    .writeHead(statusCode, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+    .end(JSON.stringify({ errors: [formatted(error)] }));
+}
 
 /** The HTTP status of an error that a client can act on. */
 export const statusOfCode = (code: unknown): number => STATUS[code as ErrorCode] ?? 400;

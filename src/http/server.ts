@@ -8,6 +8,7 @@ import { credentialIn } from '../access/credential.js';
 import { formatted } from '../graphql/error-format.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import { statusOfRefusal, type GraphqlServer } from '../graphql/server.js';
+import { KEY_BYTES } from '../keys/escape.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { createAdmission } from '../scheduling/admission.js';
@@ -17,7 +18,7 @@ import { addMetrics } from './admin.js';
 import { admitRequests, createClientLimits, limitClients, RETRY_AFTER_S } from './admit.js';
 import { answering, onlyGet } from './answering.js';
 import { compressText } from './compression.js';
-import { handleErrors } from './errors.js';
+import { frameworkErrors, handleErrors } from './errors.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { addHealth, type Readiness } from './health.js';
@@ -115,6 +116,8 @@ export interface ClientOptions extends HostOptions, OwnStyle {
 
 /** A whole request must arrive within this time, so that slow senders do not accumulate. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** The longest key of a marker, percent-encoded. */
+const LONGEST_NAME = 3 * KEY_BYTES.sort;
 /** How often Node checks for slow senders; its default of 30 s would double the time that they get. */
 const LOOK_FOR_SLOW_MS = 1_000;
 /** The maximum that Chromium accepts. */
@@ -152,6 +155,8 @@ export function buildHttp(
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: LOOK_FOR_SLOW_MS },
     forceCloseConnections: false,
     return503OnClosing: true,
+    frameworkErrors,
+    routerOptions: { maxParamLength: LONGEST_NAME },
   });
   server.server.on('connection', () => scheduler.connectionAccepted());
   addFigures(registry, figures);
@@ -201,10 +206,11 @@ export function buildHttp(
   handleErrors(server, limits, log);
   allowOrigins(server, allowedOrigins);
   const isAdmin = async (headers: IncomingHttpHeaders) => {
-    const access = await graphql.accessOf(credentialIn(headers)).catch(() => null);
-    return access === undefined || access?.isAdmin === true;
+    const access = await graphql.accessOf(credentialIn(headers));
+    return access === undefined || access.isAdmin;
   };
-  addHealth(server, ready, isAdmin);
+  // Load balancers ask without a credential.
+  addHealth(server, ready, (headers) => isAdmin(headers).catch(() => false));
   if (metrics !== undefined) addMetrics(server, metrics, ready, { explain, isAdmin });
   addGraphql(server, graphql, admit, admission, allowedOrigins);
   addEventStreams(server, subscriptions, admit);

@@ -51,10 +51,14 @@ const itemOf = (marker: MapMarker, properties: Properties): PointFeature => ({
   id: marker.key,
 });
 
-/** Those of a bounding box that may have heights, without these. */
-function flatBbox(text: string): string {
+/** The bounding box of a text that may have heights, which must be numbers. Throws BAD_USER_INPUT. */
+function readBox(text: string): Bounds {
   const numbers = text.split(',');
-  return numbers.length === 6 ? [0, 1, 3, 4].map((index) => numbers[index]).join(',') : text;
+  if (numbers.length !== 6) return readBbox(text);
+  const pick = (...indexes: readonly number[]) => readBbox(indexes.map((index) => numbers[index]).join(','));
+  // Read as if they were latitudes: the lower one is first, too.
+  pick(0, 2, 3, 5);
+  return pick(0, 1, 3, 4);
 }
 
 /** A page of a collection's markers, with the properties that maps draw. Throws BAD_USER_INPUT and NOT_FOUND. */
@@ -63,7 +67,7 @@ export async function readItems(
   { collection: key, bbox, filter, first, after }: ItemsRequest,
   isLate: () => boolean,
 ): Promise<ItemsPage> {
-  const bounds = bbox === undefined ? undefined : readBbox(flatBbox(bbox));
+  const bounds = bbox === undefined ? undefined : readBox(bbox);
   const wide = { ...context, limits: { ...context.limits, maxFirst: Math.max(MOST_ITEMS, context.limits.maxFirst) } };
   const collection = await requireCollection(context, key);
   const read = (input: ConnectionArguments) =>

@@ -1,5 +1,6 @@
 import { badInput } from '../errors.js';
 import type { MarkerFilter } from '../model/grant.js';
+import { readInstant } from '../model/instant.js';
 import type { MapMarker, Properties } from '../model/marker.js';
 
 /** The API's input type MarkerFilter. */
@@ -133,13 +134,6 @@ function readComparison(field: string, input: PropertyFilterInput): Comparison {
   return { name, test: (properties) => test(Object.hasOwn(properties, name) ? properties[name] : undefined) };
 }
 
-/** The instant in milliseconds. */
-function readInstant(field: string, value: unknown): number {
-  const instant = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(instant)) throw badInput(field, value, 'an instant in RFC 3339 format');
-  return instant;
-}
-
 /** Whether a copy may be one of a source that did not fit a page, and was cut to its key and position. */
 const isCut = ({ complete, name, category, mapProperties }: MapMarker) =>
   !complete && name === null && category === null && Object.keys(mapProperties).length === 0;
@@ -153,7 +147,7 @@ export function readFilter(input: MarkerFilterInput | null | undefined): MarkerF
   if (category) checkLength('filter.category', category, MOST_CATEGORIES, 'categories');
   if (properties) checkLength('filter.properties', properties, MOST_COMPARISONS, 'comparisons');
   const categories = category ? new Set(category) : undefined;
-  const instant = updatedAfter ? readInstant('filter.updatedAfter', updatedAfter) : undefined;
+  const instant = updatedAfter == null ? undefined : Date.parse(readInstant('filter.updatedAfter', updatedAfter));
   const comparisons = (properties ?? []).map((comparison, index) =>
     readComparison(`filter.properties[${index}]`, comparison),
   );

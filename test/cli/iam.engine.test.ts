@@ -245,6 +245,18 @@ test.runIf(runsAll)('so may a server, which follows a table of others and works 
   expect(await differences('server', asked.server)).toEqual({ lacking: [], unused: [] });
 });
 
+test('the policy and the schema are those of the configured table, unless another is named', async () => {
+  const printed = async (...args: string[]) => JSON.parse((await runCliHere(args, settings)).output) as unknown;
+  for (const args of [
+    ['iam', '--role', 'server'],
+    ['table', 'schema'],
+  ]) {
+    expect(await printed(...args)).toEqual(await printed(...args, '--table', table));
+  }
+  const { code, output } = await runCliHere(['iam', '--role', 'source'], settings);
+  expect([code, output]).toEqual([2, expect.stringContaining('--table must be the table that is followed')]);
+});
+
 test.runIf(runsAll)(
   'so may those who use commands, which also do what a server does, and whoever follows the table of others',
   async () => {

@@ -73,7 +73,15 @@ test('without an admin port, all of it is on the public one, for those who may s
   const { url: closed } = await serve({ CELLPORT_EXPLAIN: 'off' });
   expect(await statusesOf(closed, SHOWN)).toEqual([403, 403, 403]);
   const { url: guarded } = await serve({ CELLPORT_AUTH: 'on' });
-  expect(await statusesOf(guarded, SHOWN)).toEqual([403, 403, 403]);
+  expect(await statusesOf(guarded, SHOWN)).toEqual([401, 401, 401]);
+  const shownTo = async (credential: string) => {
+    const asked = SHOWN.map((path) => fetch(guarded + path, { headers: { 'x-api-key': credential } }));
+    return (await Promise.all(asked)).map(({ status }) => status);
+  };
+  expect(await shownTo(newApiKey())).toEqual([401, 401, 401]);
+  expect(await shownTo(await createKey(database, { roles: ['nobody'] }))).toEqual([403, 403, 403]);
+  expect(await shownTo(key)).toEqual([200, 200, 200]);
+  expect(await statusesOf(guarded, HEALTH)).toEqual([200, 200]);
   // Nor do they look up more made-up keys than anything else.
   const flooded = vi.spyOn(Budgets.prototype, 'admitStranger').mockImplementation(() => {
     throw new CellportError('THROTTLED', 'too many');

@@ -6,13 +6,14 @@ import { UNIT_BOUNDS } from '../../graphql/limits/unit-bounds.js';
 import { queryables, readCql2 } from '../../map/cql2/filter.js';
 import { checkDatetime, extentOf, MOST_ITEMS, readExtent, readItem, readItems } from '../../map/items.js';
 import { tagsOfAll } from '../../map/tiles/blocks.js';
-import { readDigits, readParameters, type Parameters } from '../../map/tiles/request.js';
+import { readParameters, type Parameters } from '../../map/tiles/request.js';
 import { SCHEME, tileMatrixSet, tileset, TILESETS } from '../../map/tiles/tileset.js';
 import type { Collection } from '../../model/collection.js';
 import { jsonOf } from '../../model/json.js';
 import type { Limits } from '../../model/limits.js';
 import type { Addresses } from '../addresses.js';
 import { originOf, type Answering } from '../answering.js';
+import { qualitiesIn } from '../compression.js';
 import { entityOf } from '../entity.js';
 import { htmlPage, type Document, type Link } from './html.js';
 import { DEFAULT_ITEMS, openApi } from './openapi.js';
@@ -141,8 +142,11 @@ async function filterable({ context, base, key }: Asked): Promise<Document> {
 }
 
 /** The limit of a page. One that is too large counts as the largest: OGC allows no error. */
-const limitOf = ({ limit }: Query) =>
-  limit === undefined ? DEFAULT_ITEMS : Math.min(MOST_ITEMS, readDigits('limit', limit, 1, Number.MAX_SAFE_INTEGER));
+function limitOf({ limit }: Query): number {
+  if (limit === undefined) return DEFAULT_ITEMS;
+  if (!/^[1-9]\d*$/.test(limit)) throw badInput('limit', limit, 'a whole number from 1');
+  return Math.min(MOST_ITEMS, Number(limit));
+}
 
 const upward = (base: string, key: string) => at(`${base}/collections/${key}`, 'collection', JSON_TYPE);
 
@@ -176,10 +180,13 @@ const api = async ({ context, base }: Asked): Promise<Document> => {
   return { title: 'OpenAPI', type: OPENAPI, body, links: [] };
 };
 
-/** Whether a client asks for HTML: `f` decides, otherwise whether it names that type, and no JSON. Throws BAD_USER_INPUT. */
+/** Whether a client asks for HTML: `f` decides, otherwise whether it names that type and prefers it to JSON. Throws BAD_USER_INPUT. */
 function wantsHtml(format: string | undefined, accept = ''): boolean {
   if (format !== undefined && format !== 'json' && format !== 'html') throw badInput('f', format, 'json or html');
-  return format === undefined ? accept.includes('text/html') && !/json/.test(accept) : format === 'html';
+  if (format !== undefined) return format === 'html';
+  const qualities = [...qualitiesIn(accept)];
+  const most = (type: RegExp) => Math.max(0, ...qualities.map(([name, quality]) => (type.test(name) ? quality : 0)));
+  return most(/^text\/html$/) > most(/json/);
 }
 
 /** The JSON of a document; its features are written one after another. */
