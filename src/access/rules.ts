@@ -1,6 +1,7 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { z } from 'zod';
 
-import { CellportError } from '../errors.js';
+import { badInput, CellportError } from '../errors.js';
 import { MOST_UNITS, PERIODS, type Budget } from '../model/budget.js';
 import { ACTIONS } from '../model/grant.js';
 import { MOST_OF_A_QUOTA, QUOTA_NAMES, type Quotas } from '../model/quotas.js';
@@ -67,10 +68,21 @@ const variableName = z.string(VARIABLE).regex(/^[A-Za-z_]\w*$/, VARIABLE);
 const JWKS = 'must be an https URL (http on the loopback only), or an object with keys';
 const isSafe = (url: string) =>
   URL.canParse(url) && /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?\/)/.test(new URL(url).href);
+const PUBLIC = 'must be a public key of RSA, EC or OKP as JSON Web Key';
+function isPublic(key: JsonWebKey): boolean {
+  try {
+    return key.d === undefined && createPublicKey({ key, format: 'jwk' }).type === 'public';
+  } catch {
+    return false;
+  }
+}
 const jwt = fields(
   {
     jwks: z.union(
-      [z.string(JWKS).refine(isSafe, JWKS), z.object({ keys: z.array(z.looseObject({ kty: z.string() })) }, JWKS)],
+      [
+        z.string(JWKS).refine(isSafe, JWKS),
+        z.object({ keys: z.array(z.looseObject({}, PUBLIC).refine(isPublic, PUBLIC)).min(1, JWKS) }, JWKS),
+      ],
       JWKS,
     ),
     issuer: text('the issuer of tokens'),
@@ -88,7 +100,10 @@ const jwt = fields(
 );
 
 const document = fields(
-  { roles: z.record(roleName, role, 'must be an object with the rules of each role'), jwt: jwt.optional() },
+  {
+    roles: z.record(roleName, role, `must be an object with the rules of each role, whose name ${NAME}`),
+    jwt: jwt.optional(),
+  },
   'must be an object with roles: see docs/access.md',
 );
 
@@ -134,13 +149,16 @@ function checkWhere(name: string, at: number, { where: written }: Rule): void {
   const names = JSON.stringify(written).matchAll(/"\$([A-Za-z_]\w*)"/g);
   const isList = (variable: string) => JSON.stringify(written).includes(`"in":"$${variable}"`);
   const sample = Array.from(names, ([, variable = '']) => [variable, isList(variable) ? [] : ''] as const);
+  const where = filled(written, Object.fromEntries(sample));
+  const field = `roles.${name}[${at}].where`;
   try {
-    readFilter(filled(written, Object.fromEntries(sample)));
+    if (readFilter(where) === undefined) throw badInput('filter', written, 'left out, or a comparison');
   } catch (error) {
     if (!(error instanceof CellportError)) throw error;
-    const message = error.message.replace(/^filter/, `roles.${name}[${at}].where`);
-    throw new CellportError('BAD_USER_INPUT', message, error.details);
+    throw new CellportError('BAD_USER_INPUT', error.message.replace(/^filter/, field), error.details);
   }
+  const [, kept] = /"(\$[A-Za-z_]\w*)"/.exec(JSON.stringify(where)) ?? [];
+  if (kept !== undefined) throw badInput(field, kept, 'with variables as values, or in lists of values');
 }
 
 /** Validates rules. Throws one BAD_USER_INPUT with a line for each fault. */

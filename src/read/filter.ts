@@ -32,6 +32,7 @@ interface Comparison {
 
 const COMPARISONS = ['eq', 'ne', 'in', 'gt', 'gte', 'lt', 'lte', 'contains', 'exists'] as const;
 type ComparisonName = (typeof COMPARISONS)[number];
+const isComparison = (name: string | undefined): name is ComparisonName => COMPARISONS.some((one) => one === name);
 
 const ORDERED = {
   gt: (a: number | string, b: number | string) => a > b,
@@ -125,8 +126,10 @@ function readTest(field: string, comparison: ComparisonName, wanted: unknown): (
 function readComparison(field: string, input: PropertyFilterInput): Comparison {
   const { name } = input;
   if (typeof name !== 'string') throw badInput(`${field}.name`, name, 'the name of a property');
-  const [given, ...more] = COMPARISONS.filter((comparison) => input[comparison] !== undefined);
-  if (given === undefined || more.length > 0) {
+  const [given, ...more] = Object.keys(input).filter(
+    (one) => one !== 'name' && input[one as ComparisonName] !== undefined,
+  );
+  if (!isComparison(given) || more.length > 0) {
     const names = given === undefined ? 'none' : [given, ...more].join(' and ');
     throw badInput(field, names, `a name with exactly one comparison of ${COMPARISONS.join(', ')}`);
   }

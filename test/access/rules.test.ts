@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 
 import { Access } from '../../src/access/access.js';
@@ -8,8 +9,37 @@ const rulesWith = (where: object) => ({ roles: { one: [{ collections: ['cars'], 
 test('a text that looks like a variable and is none is refused: everything would be unequal to it', () => {
   const rules = rulesWith({ properties: [{ name: 'owner', ne: '$user-id' }] });
   expect(() => readRules(rules)).toThrow(/roles\.one\[0\]\.where: \$user-id is no variable/);
-  const jwt = { jwks: { keys: [] }, issuer: 'a', audience: 'b', variables: { 'user-id': 'sub' } };
+  const jwt = { jwks: 'https://id.example/jwks', issuer: 'a', audience: 'b', variables: { 'user-id': 'sub' } };
   expect(() => readRules({ roles: {}, jwt })).toThrow(/variables.*named by letters/);
+});
+
+test.each([
+  [{}, /where must be left out, or a comparison; got {}$/],
+  [{ properties: [] }, /where must be left out, or a comparison; got {"properties":\[\]}$/],
+  [
+    { properties: [{ name: 'fleet', ne: '$fleet', not: true }] },
+    /where\.properties\[0\] must be .*; got "ne and not"$/,
+  ],
+  [{ properties: [{ name: '$fleet', ne: 'north' }] }, /where must be with variables as values, .*; got "\$fleet"$/],
+  [
+    { properties: [{ name: 'fleet', ne: { of: '$fleet' } }] },
+    /where must be with variables as values, .*; got "\$fleet"$/,
+  ],
+])('where: %j, by which a rule would allow more than it seems to, is refused', (where, message) => {
+  expect(() => readRules(rulesWith(where))).toThrow(message);
+});
+
+test('only public keys verify tokens', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const read = (...keys: object[]) => {
+    const jwt = { jwks: { keys }, issuer: 'a', audience: 'b' };
+    return () => readRules({ roles: {}, jwt });
+  };
+  expect(read(publicKey.export({ format: 'jwk' }))).not.toThrow();
+  expect(read()).toThrow('or an object with keys; got []');
+  for (const key of [privateKey.export({ format: 'jwk' }), { kty: 'oct', k: 'AAAA' }, { kty: 'RSA' }, {}]) {
+    expect(read(publicKey.export({ format: 'jwk' }), key)).toThrow('jwt.jwks.keys[1] must be a public key');
+  }
 });
 
 test('categories may be variables, and names of prototypes are neither roles nor values', () => {

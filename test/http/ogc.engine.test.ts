@@ -152,7 +152,9 @@ describe('Features, core', () => {
     const slash = markers.find(({ key }) => key.startsWith('edge 3::'));
     expect((await json(`${ITEMS}/${encodeURIComponent(slash?.key ?? '')}`)).id).toBe(slash?.key);
     const longest = 'é'.repeat(506);
-    await makeCollection(db, { key: 'long', name: 'Long' }, [{ key: longest, position: { lng: 1, lat: 2 } }]);
+    await makeCollection(db, { key: 'long', name: 'Long' }, [
+      { key: longest, position: { lng: 1, lat: 2 }, category: 'PL', properties: {} },
+    ]);
     expect((await json(`/collections/long/items/${encodeURIComponent(longest)}`)).id).toBe(longest);
     const tooLong = await get(`/collections/long/items/${'k'.repeat(4_000)}`);
     expect(tooLong.status).toBe(414);
