@@ -26,10 +26,17 @@ async function askServer(url: string): Promise<HotKeys> {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw badInput('--url', url, 'a URL that begins with http:// or https://');
   const address = `${url.replace(/\/+$/, '')}/hot-keys`;
-  const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).catch((error: Error) => {
-    const reason = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new CellportError('UNAVAILABLE', `no server answers at ${address}: ${reason}; choose another one with --url`);
-  });
+  const { key } = (await readSettings()).config;
+  const headers: HeadersInit = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const answer = await fetch(address, { headers, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).catch(
+    (error: Error) => {
+      const reason = error.cause instanceof Error ? error.cause.message : error.message;
+      throw new CellportError(
+        'UNAVAILABLE',
+        `no server answers at ${address}: ${reason}; choose another one with --url`,
+      );
+    },
+  );
   const body = (await answer.json().catch(() => ({}))) as Partial<HotKeys> & { errors?: { message: string }[] };
   if (answer.ok && body.keys !== undefined) return body as HotKeys;
   const reason = body.errors?.[0]?.message ?? `status ${answer.status}`;

@@ -236,7 +236,7 @@ export class GraphqlServer {
       // Called after the check for cross-site request forgery and before the document is needed.
       context: async () => {
         const operation = operationOf(request);
-        const { text, errors } = (await this.#pipeline.find(operation)) ?? {};
+        const { text, errors } = (await this.#pipeline.find(operation, request.isOwn)) ?? {};
         refused = errors;
         if (errors) {
           work.told.code = String(errors[0]?.extensions?.['code']);

@@ -59,7 +59,7 @@ export function addTileChanges(
     const credential = credentialIn(headers);
     const access = await graphql.accessOf(credential);
     const started = await admit(request, reply, ({ gone, waitedMs, address }) =>
-      graphql.subscribe({ query: WATCH, variables: { collection } }, { gone, waitedMs, address, access }),
+      graphql.subscribe({ query: WATCH, variables: { collection } }, { gone, waitedMs, address, access, isOwn: true }),
     );
     if (started === undefined) return reply;
     if ('errors' in started) {

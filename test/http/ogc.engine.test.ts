@@ -437,6 +437,10 @@ describe('Filter', () => {
 
   test.each([
     ['[1', /^filter must be comparisons of a property with a value, joined by and; got null$/],
+    ['{"op":"and","args":[]}', /^filter must be comparisons .*; got {"op":"and","args":\[\]}$/],
+    ['{"op":"=","args":[{"property":"population"}]}', /^filter must be comparisons .*/],
+    ['{"op":"=","args":[{"property":"population"},1,2]}', /^filter must be comparisons .*/],
+    ['{"op":"isNotNull","args":[{"property":"population"}]}', /^filter must be comparisons .*/],
     ['{"op":"or","args":[]}', /^filter must be comparisons .*; got {"op":"or","args":\[\]}$/],
     ['{"op":"s_intersects","args":[{"property":"geometry"},1]}', /^filter must be category, .*; got "geometry"$/],
     ['{"op":"+","args":[{"property":"population"},1]}', /^filter must be comparisons .*; got "\+"$/],

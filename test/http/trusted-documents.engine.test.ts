@@ -97,6 +97,12 @@ describe('a server that trusts only listed documents', () => {
     expect(await response.json()).toEqual([{ data: PARKS }, { errors: [FORBIDDEN] }]);
   });
 
+  test('tells the tiles that change, by a document of its own', async () => {
+    // Only this server does not follow changes.
+    const { errors } = (await (await fetch(`${server.url}/tiles/parks/changes`)).json()) as { errors: object[] };
+    expect(errors).toEqual([expect.objectContaining({ extensions: expect.objectContaining({ code: 'UNAVAILABLE' }) })]);
+  });
+
   test('executes every operation of the map page', async () => {
     const answers = await Promise.all(Object.values(pageDocuments()).map(async (query) => (await post({ query }))[1]));
     expect(answers.length).toBeGreaterThan(50);

@@ -13,6 +13,7 @@ import { openServer, type Server } from '../../src/server/open-server.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { createKey, setRules } from '../access/guarded-server.js';
 import { postQuery } from '../support/post-query.js';
+import { runCliHere } from '../support/run-cli.js';
 import { engine, testCollection, testDatabase } from '../support/test-database.js';
 
 const database = await testDatabase('readable', { stream: true });
@@ -82,6 +83,9 @@ test('without an admin port, all of it is on the public one, for those who may s
   expect(await shownTo(await createKey(database, { roles: ['nobody'] }))).toEqual([403, 403, 403]);
   expect(await shownTo(key)).toEqual([200, 200, 200]);
   expect(await statusesOf(guarded, HEALTH)).toEqual([200, 200]);
+  const hot = ['hot', '--url', guarded];
+  expect(await runCliHere(hot, { CELLPORT_KEY: key })).toMatchObject({ code: 0 });
+  expect(await runCliHere(hot)).toMatchObject({ code: 1, output: expect.stringContaining('this server asks who') });
   // Nor do they look up more made-up keys than anything else.
   const flooded = vi.spyOn(Budgets.prototype, 'admitStranger').mockImplementation(() => {
     throw new CellportError('THROTTLED', 'too many');

@@ -159,11 +159,19 @@ describe('without GraphQL', () => {
       table: 'shops-of-ours',
       client,
       consumer: false,
-      settings: { CELLPORT_SEARCH_MB: '0', CELLPORT_READ_ONLY: 'on' },
+      settings: { CELLPORT_SEARCH_MB: '0', CELLPORT_READ_ONLY: 'on', CELLPORT_DOCUMENTS: 'trusted' },
       log: silentLog,
     });
     onTestFinished(() => readOnly.close());
-    await expect(readOnly.markers.upsert('shops', shops)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    // Its own documents need not be listed.
+    expect((await readOnly.viewport({ collection: 'shops', bounds, zoom: 8 })).type).toBe('FeatureCollection');
+    await expect(readOnly.markers.upsert('shops', shops)).rejects.toThrow('read-only');
+    const sent = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ query: '{ viewer { name } }' });
+    const asked = await readOnly.fetch(
+      new Request('http://localhost/graphql', { method: 'POST', headers: sent, body }),
+    );
+    expect(await asked.text()).toContain('listed documents only');
     const apollo = new ApolloServer({ schema: readOnly.schema });
     const query = 'mutation { deleteCollection(key: "shops") { key } }';
     const answer = await apollo.executeOperation({ query }, { contextValue: await readOnly.context() });

@@ -106,10 +106,13 @@ export class Pipeline {
     this.#introspection = introspection;
   }
 
-  /** The document of a request, which may have only its hash; undefined if it has neither. Never throws. */
-  async find(request: OperationRequest): Promise<({ readonly text?: string } & Verdict) | undefined> {
+  /**
+   * The document of a request, which may have only its hash; undefined if it has neither. `isOwn`: whether it is this
+   * program's, which need not be listed. Never throws.
+   */
+  async find(request: OperationRequest, isOwn = false): Promise<({ readonly text?: string } & Verdict) | undefined> {
     try {
-      const text = await this.#documents.find(request);
+      const text = isOwn ? request.query : await this.#documents.find(request);
       return typeof text === 'string' ? { text, ...this.read(text) } : undefined;
     } catch (error) {
       return this.#failed(error);
@@ -117,9 +120,9 @@ export class Pipeline {
   }
 
   /** An operation that is ready to be executed, or the errors for which it is refused. */
-  async prepare(request: OperationRequest, context: RequestContext): Promise<Execution | Failed> {
+  async prepare(request: OperationRequest, context: RequestContext, isOwn?: boolean): Promise<Execution | Failed> {
     try {
-      const found = await this.find(request);
+      const found = await this.find(request, isOwn);
       if (found === undefined) throw badInput('query', request.query, 'the text of a GraphQL document');
       const { document, errors } = found;
       if (errors) return { errors };

@@ -56,6 +56,8 @@ export interface Caller {
   readonly waitedMs?: number;
   /** Aborted when the client has disconnected, which ends its subscriptions. */
   readonly gone?: AbortSignal;
+  /** Whether the document is this program's, not the client's. */
+  readonly isOwn?: boolean;
   /** The error with which mutations are refused, see `GraphqlRequest`. */
   readonly forbidsWrites?: CellportError | undefined;
   /** What it may do; undefined for everything. */
@@ -127,7 +129,7 @@ export class Subscriptions {
   /** Starts a subscription, or answers a query or a mutation. */
   async start(
     request: OperationRequest,
-    { waitedMs = 0, gone, forbidsWrites, access, address }: Caller,
+    { waitedMs = 0, gone, isOwn, forbidsWrites, access, address }: Caller,
   ): Promise<Subscription | Failed> {
     const { limits, db, budgets } = this.#services;
     // Nothing has refused a message of a WebSocket before.
@@ -139,7 +141,7 @@ export class Subscriptions {
     try {
       const context = createContext(this.#services, work, access);
       const refused = forbidsWrites && { forbidsWrites };
-      const prepared = await this.#pipeline.prepare(request, { ...context, address, ...refused });
+      const prepared = await this.#pipeline.prepare(request, { ...context, address, ...refused }, isOwn);
       if ('errors' in prepared) {
         if (access) budgets?.noteInvalid(access, address ?? '');
         return prepared;

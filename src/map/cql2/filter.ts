@@ -8,6 +8,11 @@ export const FILTER_LANGUAGES = ['cql2-text', 'cql2-json'] as const;
 
 const COMPARISONS = { '=': 'eq', '<>': 'ne', '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', in: 'in' } as const;
 const ALLOWED = 'comparisons of a property with a value, joined by and';
+/** How many values an operation has, if it is not one. */
+const VALUES: ReadonlyMap<string, number> = new Map([
+  ['between', 2],
+  ['isNull', 0],
+]);
 
 type Node = Readonly<Record<string, Cql2>>;
 const isNode = (tree: Cql2 | undefined): tree is Node =>
@@ -25,7 +30,8 @@ function readComparison(tree: Cql2): Comparison {
   const [first, ...values] = Array.isArray(args) ? (args as readonly Cql2[]) : [];
   if (op === 'not' && isNode(first) && first['op'] === 'isNull') return { ...readComparison(first), op: 'isNotNull' };
   const name = isNode(first) ? first['property'] : undefined;
-  if (typeof op !== 'string' || typeof name !== 'string') throw badInput('filter', tree, ALLOWED);
+  if (typeof op !== 'string' || typeof name !== 'string' || values.length !== (VALUES.get(op) ?? 1))
+    throw badInput('filter', tree, ALLOWED);
   return { op, name, values };
 }
 
@@ -34,7 +40,8 @@ function joined(tree: Cql2): Cql2[] {
   const found: Cql2[] = [];
   for (const waiting = [tree]; waiting.length > 0;) {
     const next = waiting.pop() ?? null;
-    if (isNode(next) && next['op'] === 'and' && Array.isArray(next['args'])) waiting.push(...(next['args'] as Cql2[]));
+    const parts = isNode(next) && next['op'] === 'and' ? next['args'] : undefined;
+    if (Array.isArray(parts) && parts.length > 0) waiting.push(...(parts as Cql2[]));
     else found.push(next);
   }
   return found;
