@@ -108,5 +108,6 @@ export function originOf(request: FastifyRequest, addresses: Addresses): string 
   const { headers, socket }: IncomingMessage = request.raw;
   const told = addresses.isProxy(socket.remoteAddress ?? '') ? headers['x-forwarded-proto'] : undefined;
   const protocol = told === 'https' || told === 'http' ? told : request.protocol;
-  return `${protocol}://${request.host}`;
+  // Before HTTP/1.1, a request need not say it.
+  return `${protocol}://${request.host || `localhost:${socket.localPort}`}`;
 }

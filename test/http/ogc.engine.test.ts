@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openApi } from '../../src/http/ogc/openapi.js';
@@ -74,6 +76,15 @@ describe('Features, core', () => {
       expect((links as Link[]).filter(({ href, rel, type }) => !(href && rel && type))).toEqual([]);
       expect((await get(link(links, 'alternate'))).headers.get('content-type')).toMatch(/^text\/html/);
     }
+  });
+
+  test('whoever does not say the host, as before HTTP/1.1, gets links of this machine', async () => {
+    const { port } = new URL(server.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write('GET /ogc HTTP/1.0\r\n\r\n');
+    const answer = await text(socket);
+    expect(answer).toContain('200 OK');
+    expect(answer).toContain(`"href":"http://localhost:${port}/ogc/conformance"`);
   });
 
   test('coordinates are longitude and latitude', async () => {
