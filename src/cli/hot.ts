@@ -27,10 +27,10 @@ async function askServer(url: string): Promise<HotKeys> {
     throw badInput('--url', url, 'a URL that begins with http:// or https://');
   const address = `${url.replace(/\/+$/, '')}/hot-keys`;
   const { key } = (await readSettings()).config;
-  const headers: HeadersInit = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const answer = await fetch(address, { headers, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).catch(
-    (error: Error) => {
-      const reason = error.cause instanceof Error ? error.cause.message : error.message;
+  const headers = { ...(key !== undefined && { authorization: `Bearer ${key}` }) };
+  const request = { headers, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) };
+  const answer = await fetch(address, request).catch((error: Error) => {
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
       throw new CellportError(
         'UNAVAILABLE',
         `no server answers at ${address}: ${reason}; choose another one with --url`,
