@@ -31,12 +31,8 @@ async function askServer(url: string): Promise<HotKeys> {
   const request = { headers, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) };
   const answer = await fetch(address, request).catch((error: Error) => {
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
-      throw new CellportError(
-        'UNAVAILABLE',
-        `no server answers at ${address}: ${reason}; choose another one with --url`,
-      );
-    },
-  );
+    throw new CellportError('UNAVAILABLE', `no server answers at ${address}: ${reason}; choose another one with --url`);
+  });
   const body = (await answer.json().catch(() => ({}))) as Partial<HotKeys> & { errors?: { message: string }[] };
   if (answer.ok && body.keys !== undefined) return body as HotKeys;
   const reason = body.errors?.[0]?.message ?? `status ${answer.status}`;

@@ -179,13 +179,11 @@ test.each([
   ],
   [`${EUROPE}?filter={"properties":[null]}`, 400, 'filter.properties must be a list of comparisons; got [null]'],
   [`${EUROPE}?filter={"category":5}`, 400, 'filter.category must be a list of strings; got 5'],
-  ...['', '1', '2026-01-01', '2026-02-30T00:00:00Z'].map(
-    (text): [string, number, string] => [
-      `${EUROPE}?filter={"updatedAfter":"${text}"}`,
-      400,
-      `filter.updatedAfter must be an RFC 3339 instant such as 2026-11-21T09:30:00Z; got "${text}"`,
-    ],
-  ),
+  ...['', '1', '2026-01-01', '2026-02-30T00:00:00Z'].map((text): [string, number, string] => [
+    `${EUROPE}?filter={"updatedAfter":"${text}"}`,
+    400,
+    `filter.updatedAfter must be an RFC 3339 instant such as 2026-11-21T09:30:00Z; got "${text}"`,
+  ]),
   [`${EUROPE}?color=red`, 400, 'parameter must be one of layers, properties, filter, limit; got "color"'],
 ])('%s is refused with %i and one line', async (path, status, message) => {
   const answer = await get(path);
