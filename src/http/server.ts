@@ -8,7 +8,6 @@ import { credentialIn } from '../access/credential.js';
 import { formatted } from '../graphql/error-format.js';
 import { asksForNothing } from '../graphql/extensions.js';
 import { statusOfRefusal, type GraphqlServer } from '../graphql/server.js';
-import { KEY_BYTES } from '../keys/escape.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { createAdmission } from '../scheduling/admission.js';
@@ -116,8 +115,8 @@ export interface ClientOptions extends HostOptions, OwnStyle {
 
 /** A whole request must arrive within this time, so that slow senders do not accumulate. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** The longest key of a marker, percent-encoded. */
-const LONGEST_NAME = 3 * KEY_BYTES.sort;
+/** The longest key of a marker, 1,012 bytes, percent-encoded. */
+const LONGEST_NAME = 3 * 1_012;
 /** How often Node checks for slow senders; its default of 30 s would double the time that they get. */
 const LOOK_FOR_SLOW_MS = 1_000;
 /** The maximum that Chromium accepts. */
