@@ -23,8 +23,8 @@ FROM $NODE AS server
 # CELLPORT_READ_ONLY is set to off, which needs CELLPORT_AUTH (docs/access.md). Names by which it is reached go into
 # CELLPORT_ALLOWED_HOSTS. The root may be read-only: `docker run --read-only --tmpfs /tmp`.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 CELLPORT_READ_ONLY=on CELLPORT_DRAIN_MS=5000 CELLPORT_DATA_DIR=/tmp/cellport
-# Half of the container's memory for the heap of one worker: docs/deploy.md, Memory.
-ENV CELLPORT_WORKERS=1 NODE_OPTIONS=--max-old-space-size-percentage=50
+# Half of the container's memory for the heap of one worker (docs/deploy.md, Memory), and room for what is young, as workers have.
+ENV CELLPORT_WORKERS=1 NODE_OPTIONS="--max-old-space-size-percentage=50 --max-semi-space-size=32"
 WORKDIR /app
 USER node
 # Stopping takes CELLPORT_DRAIN_MS and then up to CELLPORT_DEADLINE_MS: use `docker stop --time 20`.
