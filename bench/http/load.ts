@@ -59,6 +59,9 @@ export async function load(url: string, body: string, connections: number, ms: n
   return { answers, seconds: (performance.now() - began) / 1_000 };
 }
 
+/** Sends a request on a connection that is free. */
+type Send = (answered: (status: number) => void, failed: (error: Error) => void) => void;
+
 /**
  * A client with as little work of its own process as possible, so that it does not take the cores of the server: it only
  * counts the bytes of answers. It opens a connection whenever none is free.
@@ -67,7 +70,7 @@ export class LightClient {
   readonly #host: string;
   readonly #port: number;
   readonly #sent: string;
-  readonly #free: ((answered: (status: number) => void) => void)[] = [];
+  readonly #free = new Set<Send>();
   readonly #sockets: Socket[] = [];
   /** All connections read into it, one after the other. */
   readonly #buffer = Buffer.alloc(256 * 1024);
@@ -83,13 +86,15 @@ export class LightClient {
 
   /** Sends the request, and resolves to the status of its answer once that is complete. */
   send(): Promise<number> {
-    return new Promise((resolve, reject) => (this.#free.pop() ?? this.#connect(reject))(resolve));
+    const [send = this.#connect()] = this.#free;
+    this.#free.delete(send);
+    return new Promise(send);
   }
 
-  #connect(failed: (error: Error) => void) {
+  #connect(): Send {
     let left = 0;
     let status = 0;
-    let answered: (status: number) => void;
+    let [answered, failed]: Parameters<Send> = [() => undefined, () => undefined];
     const callback = (bytes: number) => {
       if (left === 0) {
         const text = this.#buffer.toString('latin1', 0, Math.min(bytes, 2_048));
@@ -100,7 +105,7 @@ export class LightClient {
       }
       left -= bytes;
       if (left > 0) return true;
-      this.#free.push(send);
+      this.#free.add(send);
       answered(status);
       return true;
     };
@@ -110,10 +115,14 @@ export class LightClient {
       noDelay: true,
       onread: { buffer: this.#buffer, callback },
     });
-    socket.on('error', failed);
+    socket.on('error', (error) => failed(error));
+    socket.on('close', () => {
+      this.#free.delete(send);
+      failed(new Error('the server closed the connection'));
+    });
     this.#sockets.push(socket);
-    const send = (done: (status: number) => void) => {
-      answered = done;
+    const send: Send = (...ends) => {
+      [answered, failed] = ends;
       socket.write(this.#sent);
     };
     return send;
