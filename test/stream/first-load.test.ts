@@ -21,7 +21,7 @@ async function load(policy: LoadPolicy) {
   const table = new TableModel(world);
   table.faulty = false;
   const derived = new DerivedModel();
-  const process = new Process(world, { refused: 0, answerLost: 0, slowestMs: 5 }, 'host:1');
+  const process = new Process(world, { refused: 0, answerLost: 0, slowestMs: 5, skewMs: 0 }, 'host:1');
   const consumer = new Consumer({
     ...process.ports(table, derived),
     pages: undefined,

@@ -11,7 +11,7 @@ import { World } from './simulation/world.js';
 
 const keys = createKeyspace('readable');
 const image = (lng: number, lat: number) => ({ lng: { N: String(lng) }, lat: { N: String(lat) } });
-const NO_FAULTS = { refused: 0, answerLost: 0, slowestMs: 5 };
+const NO_FAULTS = { refused: 0, answerLost: 0, slowestMs: 5, skewMs: 0 };
 
 function fleet() {
   const world = new World(1);
@@ -100,6 +100,33 @@ test('an owner whose machine has slept does not say that it has read everything'
   owner.process.kill();
   other.process.kill();
   expect(owns && behindMs !== undefined && behindMs < 2_000).toBe(false);
+});
+
+test('an owner that reads more slowly than records arrive does not say that it has read everything', async () => {
+  const { world, table, derived, start, put } = fleet();
+  const owner = start('owner');
+  await world.run(() => owner.consumer.status().behindMs === 0, 20_000);
+  // A read of the simulated stream gives six records at most, and takes five milliseconds on average.
+  let writes = 0;
+  const write = () => {
+    for (let n = 0; n < 10; n++) put(`m${n}`, n, 50 + ((writes % 7) + 1) / 10);
+    writes += 1;
+    if (writes < 1_000) world.schedule(10, write);
+  };
+  write();
+  const late: number[] = [];
+  let wasBehind = 0;
+  while (writes < 1_000 || (derived.state?.records ?? 0) < table.history.length) {
+    await world.run(() => false, 100);
+    const { behindMs = Infinity } = owner.consumer.status();
+    const next = table.writtenAt[derived.state?.records ?? 0] ?? Infinity;
+    wasBehind = Math.max(wasBehind, world.now - next);
+    late.push(world.now - behindMs - next);
+  }
+  owner.process.kill();
+  expect(wasBehind).toBeGreaterThan(5_000);
+  // What it says is right to within the second that a record names, and another one.
+  expect(Math.max(...late)).toBeLessThan(2_100);
 });
 
 /** Each moves 200 times. */

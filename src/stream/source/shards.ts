@@ -20,8 +20,8 @@ export interface Shard extends ShardCursor {
   emptyAnswersLeft: number;
   /** Whether its end has been seen since it was opened. */
   endSeen: boolean;
-  /** Whether the last answer was full. */
-  full: boolean;
+  /** Whether the last answer shows that more follow: it was full, or its last record is old. */
+  behind: boolean;
 }
 
 /** The stream no longer exists. */
@@ -41,6 +41,8 @@ class StreamGone extends Error {
  * records keep coming, no answer after a full one would ever be empty.
  */
 const FULL_BATCH = 100;
+/** A record names the whole second of its write, and shows a little later. */
+const LATE_MS = 2_000;
 /** Interval at which the stream is identified and its shards are listed while none of them ends. */
 export const LIST_EVERY_MS = 10_000;
 /**
@@ -55,7 +57,7 @@ const LISTINGS_TO_BELIEVE = 5;
 /** All children of a shard that ended longer ago are listed, even if the clocks of two owners differ. */
 const CHILDREN_LISTED_MS = 60_000;
 
-const isReadUpToNow = ({ emptyAnswersLeft, full }: Shard) => emptyAnswersLeft === 0 && !full;
+const isReadUpToNow = ({ emptyAnswersLeft, behind }: Shard) => emptyAnswersLeft === 0 && !behind;
 
 /** The shards of a stream, each with its progress. */
 export class Shards {
@@ -87,7 +89,7 @@ export class Shards {
       unclearFor: 0,
       emptyAnswersLeft: 0,
       endSeen: false,
-      full: false,
+      behind: false,
     };
     const added = { id, openedAt: -Infinity, newOnly, after, since, ended, ...unread };
     this.#shards.set(id, added);
@@ -181,7 +183,8 @@ export class Shards {
       else if (shard.emptyAnswersLeft > 0) shard.emptyAnswersLeft = 1;
     }
     shard.endSeen ||= shard.emptyAnswersLeft === 0;
-    shard.full = records.length >= FULL_BATCH;
+    // Answers of large records are short although more follow.
+    shard.behind = records.length >= FULL_BATCH || (last !== undefined && last.at < wall - LATE_MS);
     if (isReadUpToNow(shard)) shard.since = Math.max(shard.since, wall);
     shard.iterator = next;
     if (next !== undefined) return !isReadUpToNow(shard);

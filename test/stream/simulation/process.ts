@@ -16,6 +16,8 @@ export interface Faults {
   /** After it took effect: the response is lost. */
   answerLost: number;
   slowestMs: number;
+  /** By how much a clock is wrong, at most. */
+  skewMs: number;
 }
 
 /** The ports of a consumer, unchanged or with a planted bug. */
@@ -45,7 +47,7 @@ export class Process {
     this.#world = world;
     this.#faults = faults;
     this.name = name;
-    this.#skewMs = world.chance.integer(-300_000, 300_000);
+    this.#skewMs = world.chance.integer(-faults.skewMs, faults.skewMs);
   }
 
   /** Dies between two steps; no more responses reach it. */

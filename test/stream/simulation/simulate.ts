@@ -186,6 +186,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     refused: chance.pick([0, 0.02, 0.1]),
     answerLost: chance.pick([0, 0.02, 0.1]),
     slowestMs: chance.pick([5, 40, 400]),
+    skewMs: chance.pick([1_000, 300_000]),
   };
   // Summaries take half of the time.
   const summarizes = chance.happens(0.4);
