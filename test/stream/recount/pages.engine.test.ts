@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { systemClock } from '../../../src/clock.js';
 import { orderedMarker } from '../../../src/pages/ordered-marker.js';
@@ -63,17 +63,22 @@ async function expectPages(): Promise<void> {
   expect(await storedCells(db)).toEqual(await countedCells(db));
 }
 
+beforeAll(() =>
+  withConsumer(() =>
+    putInBulk(
+      newCall(db),
+      db.tables.entities,
+      Array.from({ length: MARKERS }, (_, index) => anyMarker(index)),
+    ),
+  ),
+);
+
 test('a recount rebuilds all pages while markers are written, and the consumer continues with them', async ({
   skip,
   task,
 }) => {
   skip(!turn(task));
   await withConsumer(async () => {
-    await putInBulk(
-      newCall(db),
-      db.tables.entities,
-      Array.from({ length: MARKERS }, (_, index) => anyMarker(index)),
-    );
     await untilRead(db);
     const before = await stateNow();
     let isWriting = true;

@@ -151,6 +151,8 @@ test('counts of another format are rejected; a recount replaces them, and an upg
   task,
 }) => {
   skip(!turn(task));
+  const markers = Array.from({ length: 20 }, (_, n) => markerItem(db, 'woods', `w${n}`, n, n, placeOf(n)));
+  await whileConsuming(db, () => putInBulk(newCall(db), db.tables.entities, markers));
   const upgrades: (() => Promise<unknown>)[] = [
     () => recounting(false),
     async () => {
