@@ -77,6 +77,8 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
     await ensureTables(db);
     server = await startServer(db, { search: open(), objects: store, executor });
     await server.ask('mutation { createCollection(input: { key: "parks", name: "Grounds" }) { key } }');
+    await create('a', 'Alder');
+    await until(async () => (await found('alder')) === 1, 400);
   });
   afterAll(async () => {
     for (const search of searches) await search.stop();
@@ -88,8 +90,6 @@ describe.skipIf(!HAS_OPENSEARCH)('servers that share an index in OpenSearch', ()
 
   test('one follows the stream, all answer, and another takes over', async ({ skip, task }) => {
     skip(!turn(task));
-    await create('a', 'Alder');
-    await until(async () => (await found('alder')) === 1, 400);
     const second = open();
     const other = await startServer(db, { search: second, executor });
     await until(() => second.status.state === 'following');

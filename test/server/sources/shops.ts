@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 
 import type { Database, Item } from '../../../src/store/database.js';
 import { createTable, putItem } from '../../sources/foreign-table.js';
@@ -46,12 +47,20 @@ export async function mappingFile(mapping: object): Promise<string> {
 export function shopTables(db: Database) {
   const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_LOG: 'silent' };
   const cli = (...args: string[]) => runCliHere(args, settings);
+  const made = new Set<string>();
+  /** Removes what is left of a test that is tried again. */
+  const remove = async (name: string, table: string) => {
+    await cli('source', 'delete', name, '--yes', '--wait');
+    await db.client.send(new DeleteTableCommand({ TableName: table }));
+  };
   const make = async (
     name: string,
     items: readonly Item[],
     view: Parameters<typeof createTable>[3] | null = 'NEW_AND_OLD_IMAGES',
   ) => {
     const table = `${db.tables.entities}-${name}`;
+    if (made.has(table)) await remove(name, table);
+    made.add(table);
     await createTable(db, table, KEY, view ?? undefined);
     for (const item of items) await putItem(db, table, item);
     return table;
