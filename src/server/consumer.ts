@@ -9,9 +9,11 @@ import type { CellChanges } from '../model/cell-changes.js';
 import { LONGEST_BLOCK, placeOfParent } from '../model/cell.js';
 import type { Collection } from '../model/collection.js';
 import { pageName, type PageCache } from '../read/from-pages/page-cache.js';
+import type { RecentCache } from '../read/from-pages/recent-cache.js';
 import { occupiedLength, occupiedPrefixes, type PartitionPrefixes } from '../store/cell/partition-prefixes.js';
 import { CONSUMER, loadStreamState } from '../store/cell/stream-state.js';
 import { newCall, type Database } from '../store/database.js';
+import { putRecentWrites } from '../store/page/recent-writes.js';
 import { changeOf, DERIVED_FORMAT } from '../stream/change.js';
 import { Consumer, reportOf, type ConsumerStatus } from '../stream/consume/consumer.js';
 import { consumerParts } from '../stream/consume/derived-ports.js';
@@ -135,7 +137,10 @@ export async function storedReport(
 /** Caches that the stream keeps up to date. */
 export interface Caches {
   readonly cellCache: Pick<CellCache, 'applied' | 'clear'>;
-  readonly pageServices: { readonly pageCache: Pick<PageCache, 'changed' | 'clear'> };
+  readonly pageServices: {
+    readonly pageCache: Pick<PageCache, 'changed' | 'clear'>;
+    readonly recent?: Pick<RecentCache, 'own'>;
+  };
   readonly changes: Pick<ChangeLog, 'changed' | 'clear'>;
 }
 
@@ -205,11 +210,13 @@ export function startConsumer(
   { caches, live, embedded }: KeepOptions = {},
 ): DerivedData {
   const parts = consumerParts(backend, log);
-  const pageCache = caches?.pageServices.pageCache;
+  const { pageCache, recent } = caches?.pageServices ?? {};
+  const call = newCall(backend.database);
   const consumer = new Consumer({
     ...parts,
     pages: {
       ...parts.pages,
+      recent: { put: (scope, as, part) => putRecentWrites(call, { scope, ...as }, part, recent?.own) },
       open: (generation) => notedPages(parts.pages.open(generation), generation, pageCache, caches?.changes),
     },
     ownerIsGone,

@@ -27,3 +27,14 @@ test('published writes are read as they were, with the incarnations that are kno
       .toSorted((a, b) => (a.key < b.key ? -1 : 1));
   expect(plain(part?.writes)).toEqual(plain(writes));
 });
+
+test('what a batch changes is the sum of all of its parts', async () => {
+  const writes = [{ key: 'm', mapVersion: 1, entry: undefined, life: undefined }];
+  const sums = [1, 2].map((count) => ({
+    batch: 8,
+    sums: new Map([['u3x', { count, sumLng: 10 * count, sumLat: -count }]]),
+  }));
+  await putRecentWrites(newCall(db), { scope: 't', version: 4, attempt: 0 }, { batch: 8, writes, sums });
+  const [part] = await readRecentWrites(newCall(db), { scope: 't', collection: 'parks' }, 4, 4);
+  expect(part?.sums).toEqual([{ batch: 8, sums: new Map([['u3x', { count: 3, sumLng: 30, sumLat: -3 }]]) }]);
+});

@@ -10,10 +10,11 @@ import { getCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/database.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
+import { putRecentWrites } from '../../src/store/page/recent-writes.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
 import { mapConcurrently } from '../../src/store/request/pacing.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
-import type { PagesPort } from '../../src/stream/ports.js';
+import type { PagesPort, RecentPort } from '../../src/stream/ports.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';
@@ -56,10 +57,15 @@ function start(writeMs = 0) {
       return pages.write(replacements);
     },
   });
+  const { own } = owner.pageServices.recent;
+  const put: RecentPort['put'] = async (scope, as, part) => {
+    await putRecentWrites(newCall(db), { scope, ...as }, part, own);
+    if (random() < 0.1) throw new Error('the answer is lost');
+  };
   const open = (generation: string) => notedPages(slow(parts.pages.open(generation)), generation, pageCache);
   const consumer = new Consumer({
     ...parts,
-    pages: { ...parts.pages, open },
+    pages: { ...parts.pages, open, recent: { put } },
     onOwnership: () => (pageCache.clear(), cellCache.clear()),
     onApplied: (batch, changes) => cellCache.applied(batch, changes),
     ...(writeMs > 0 ? {} : { load }),
@@ -273,7 +279,11 @@ test('maps come from pages, with what a waiting batch has published, each marker
   expect(await drive()).toContain('PAGES');
   // At most the batch that was planned before the first write.
   expect(consumer.status().batch).toBeLessThanOrEqual(batch + 1);
-  expect(consumer.status().published?.to).toBeGreaterThan(0);
+  const { from = 0, to = 0, began } = consumer.status().published ?? {};
+  expect(to).toBeGreaterThan(0);
+  // Its owner need not read what it has published.
+  const { recent } = owner.pageServices;
+  expect(recent.own.of('cars', from, to, began?.version ?? 0)?.length).toBeGreaterThan(0);
 
   // The batch no longer waits: the pages themselves are exact.
   await until(() => consumer.status().batch > batch);

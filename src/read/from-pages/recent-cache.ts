@@ -4,6 +4,7 @@ import { RecentCells } from '../../pages/recent-cells.js';
 import { RecentWrites } from '../../pages/recent-writes.js';
 import type { Began, PublishedWrites } from '../../store/cell/stream-state.js';
 import type { Call } from '../../store/database.js';
+import { OwnPublications } from '../../store/page/own-publications.js';
 import type { PagesOf } from '../../store/page/pages.js';
 import { readRecentWrites } from '../../store/page/recent-writes.js';
 
@@ -11,6 +12,11 @@ import { readRecentWrites } from '../../store/page/recent-writes.js';
 export interface Recent {
   readonly writes: RecentWrites;
   readonly cells: RecentCells;
+}
+
+/** Whose recent writes to read; those of sources have consumers of their own. */
+export interface RecentOf extends PagesOf {
+  readonly isSource: boolean;
 }
 
 interface Kept extends Recent {
@@ -30,12 +36,14 @@ export class RecentCache {
     sizeCalculation: ({ writes, cells }) => 1 + writes.size + cells.size,
   });
   readonly #reading = new Map<string, Promise<Kept>>();
+  /** What the consumer of collections, if it is in this process, has published. */
+  readonly own = new OwnPublications();
 
   /**
    * What must be laid over the pages and blocks of a collection when these include all batches up to `complete`. Throws
    * UnknownPageFormat.
    */
-  async of(call: Call, of: PagesOf, published: PublishedWrites, complete: number): Promise<Recent> {
+  async of(call: Call, of: RecentOf, published: PublishedWrites, complete: number): Promise<Recent> {
     const { scope, generation } = of;
     const serves = (kept: Kept | undefined) => kept?.generation === generation && kept.to >= published.to;
     let kept = this.#kept.get(scope);
@@ -53,10 +61,12 @@ export class RecentCache {
     return recent;
   }
 
-  async #read(call: Call, of: PagesOf, { from, to, began }: PublishedWrites, before: Kept | undefined): Promise<Kept> {
+  async #read(call: Call, of: RecentOf, { from, to, began }: PublishedWrites, before: Kept | undefined): Promise<Kept> {
     // Without a gap between them.
     const known = before?.generation === of.generation && before.to >= from - 1 ? before : undefined;
-    const later = await readRecentWrites(call, of, known ? known.to + 1 : from, to);
+    const first = known ? known.to + 1 : from;
+    const own = of.isSource ? undefined : this.own.of(of.scope, first, to, began.version);
+    const later = await readRecentWrites(call, of, first, to, own);
     const writes = (known?.writes ?? RecentWrites.NONE).with(later);
     const cells = (known?.cells ?? RecentCells.NONE)
       // Of what an earlier owner published, that of batches which it applied.

@@ -49,7 +49,8 @@ export class RecentLoader {
 
   #read(collection: Collection, { generation, published, complete }: Lacking): Promise<Recent> {
     const { cache, call } = this.#parts;
-    const of = { scope: call.db.keys.scope(collection), collection: collection.key, generation };
+    const scope = call.db.keys.scope(collection);
+    const of = { scope, collection: collection.key, generation, isSource: hasSource(collection) };
     // Other requests wait for this read, too.
     return cache.of({ ...call, signal: undefined, claim: undefined }, of, published, complete);
   }

@@ -1,12 +1,14 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 import type { CellSums } from '../../geo/cell-sums.js';
+import { addTo } from '../../model/cell-changes.js';
 import type { RecentSums } from '../../pages/recent-cells.js';
 import type { RecentPart, RecentWrite } from '../../pages/recent-writes.js';
 import type { Call, Item } from '../database.js';
 import { bulkWriter } from '../request/batches.js';
 import { chunks, mapConcurrently } from '../request/pacing.js';
 import { queryAll } from '../table/query-responses.js';
+import type { OwnPublications } from './own-publications.js';
 import { decodePage, encodePage } from './page-data.js';
 import { UnknownPageFormat } from './pages.js';
 
@@ -56,7 +58,9 @@ function sumsOf(c: unknown): RecentSums[] {
   const byBatch = new Map<number, Map<string, CellSums>>();
   for (const [batch, name, count, sumLng, sumLat] of all) {
     const sums = byBatch.get(batch) ?? new Map<string, CellSums>();
-    byBatch.set(batch, sums.set(name, { count, sumLng, sumLat }));
+    // What could not be published at once is published in several parts.
+    addTo(sums, name, { count, sumLng, sumLat });
+    byBatch.set(batch, sums);
   }
   return Array.from(byBatch, ([batch, sums]) => ({ batch, sums }));
 }
@@ -80,11 +84,14 @@ function partOf({ b, d, g, l, c }: Item, collection: string): RecentPart {
   return { batch: Number(b), writes, sums: sumsOf(c) };
 }
 
-/** Publishes writes, each marker once, and sums. They never change, and DynamoDB removes them later. */
+/**
+ * Publishes writes, each marker once, and sums, and notes them in `own`. They never change, and DynamoDB removes them later.
+ */
 export async function putRecentWrites(
   call: Call,
   { scope, version, attempt }: Published,
   { batch, writes, sums }: RecentPart,
+  own?: OwnPublications,
 ): Promise<void> {
   const { keys, tables, clock } = call.db;
   const ttl = Math.ceil(clock.wall() / 1_000) + REMEMBERED_SECONDS;
@@ -95,21 +102,27 @@ export async function putRecentWrites(
   await mapConcurrently(parts, ITEMS_AT_A_TIME, async (some, part) => {
     // Packing one takes some milliseconds, in which nothing else is done.
     await call.db.scheduler.takeTurn(call.signal);
-    const item = itemOf(batch, some, all.slice(part * size, (part + 1) * size));
-    await write([{ ...keys.recentWrites(scope, version, `${attempt}.${part}`), ttl, a: attempt, ...item }]);
+    const packed = itemOf(batch, some, all.slice(part * size, (part + 1) * size));
+    const item = { ...keys.recentWrites(scope, version, `${attempt}.${part}`), ttl, a: attempt, ...packed };
+    await write([item]);
+    own?.add({ scope, version, item });
   });
 }
 
-/** What was published from one version to another, both included, in order. Throws UnknownPageFormat. */
+/**
+ * What was published from one version to another, both included, in order: `own`, if this process has published all of it.
+ * Throws UnknownPageFormat.
+ */
 export async function readRecentWrites(
   call: Call,
   { scope, collection }: { readonly scope: string; readonly collection: string },
   from: number,
   to: number,
+  own?: readonly Item[],
 ): Promise<PublishedPart[]> {
   // A lagging read might lack some of them, and nothing would tell.
   const range = { index: 'derived', ...call.db.keys.recentWritesRange(scope, from, to), consistent: true } as const;
-  const items = await queryAll(call, range);
+  const items = own ?? (await queryAll(call, range));
   const published = items.map((item) => {
     const key = { pk: String(item['pk']), sk: String(item['sk']) };
     return { item, version: call.db.keys.parseRecentWrites(key)?.version ?? 0, attempt: Number(item['a'] ?? 0) };
