@@ -95,14 +95,11 @@ export class Access implements Grants {
 
   /** Rules only ask for the key, so a collection that does not exist is treated like one that nobody may know of. */
   grant(action: Action, key: string): Grant | undefined {
-    const allowing = (wanted: Action) =>
-      this.#rules.filter(
-        ({ may, collections }) => may.includes(wanted) && collections.some((one) => matches(one, key)),
-      );
-    const rules = allowing(action);
+    const rules = this.#allowing(action, key);
     if (rules.length === 0) return undefined;
-    const reading = action === 'read' ? rules : allowing('read');
-    const name = [action, ...[...rules, ...reading].map((rule) => this.#rules.indexOf(rule))].join(' ');
+    const reading = action === 'read' ? rules : this.#allowing('read', key);
+    let name: string = action;
+    for (const rule of action === 'read' ? rules : [...rules, ...reading]) name += ` ${this.#rules.indexOf(rule)}`;
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     // Who may read only some markers changes only those: the answer to a change shows the marker.
@@ -111,6 +108,12 @@ export class Access implements Grants {
     const grant = { rows, hidden: hiddenBy(reading), cursorSecret: this.#cursorSecret, bytesPerMarker };
     this.#known.set(name, grant);
     return grant;
+  }
+
+  #allowing(action: Action, key: string): readonly OwnRule[] {
+    return this.#rules.filter(
+      ({ may, collections }) => may.includes(action) && collections.some((one) => matches(one, key)),
+    );
   }
 
   get readable(): readonly string[] | undefined {

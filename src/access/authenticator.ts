@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 
@@ -96,12 +96,16 @@ export class Authenticator {
     if (loaded.rules === undefined) throw NO_RULES;
     const secret = secretIn(credential);
     // An empty secret is not the same as none.
-    const name = secret === undefined ? ANONYMOUS : createHash('sha256').update(secret).digest('base64');
-    if (secret !== undefined && !loaded.known.has(name)) beforeLookup?.();
-    const found = loaded.known.get(name) ?? (await (loaded.finding.get(name) ?? this.#find(name, secret, loaded)));
+    const name = secret === undefined ? ANONYMOUS : hash('sha256', secret, 'base64');
+    let found = loaded.known.get(name);
+    if (found === undefined) {
+      if (secret !== undefined) beforeLookup?.();
+      found = await (loaded.finding.get(name) ?? this.#find(name, secret, loaded));
+    }
     if (found instanceof CellportError) throw found;
-    const { expiresAt = Infinity } = found.principal;
-    const skew = found.principal.id.startsWith('token:') ? CLOCK_SKEW_MS : 0;
+    const { expiresAt, id } = found.principal;
+    if (expiresAt === undefined) return found;
+    const skew = id.startsWith('token:') ? CLOCK_SKEW_MS : 0;
     if (expiresAt + skew <= this.#db.clock.wall()) throw EXPIRED;
     return found;
   }
@@ -177,10 +181,10 @@ export class Authenticator {
 
   async #identify(secret: string, loaded: Loaded): Promise<Access | CellportError> {
     try {
-      const hash = hashOfKey(secret);
-      const principal = await (hash === undefined
+      const keyHash = hashOfKey(secret);
+      const principal = await (keyHash === undefined
         ? this.#ofToken(secret, loaded)
-        : principalOfKey(newCall(this.#db, AbortSignal.timeout(READ_WITHIN_MS)), hash, this.#log));
+        : principalOfKey(newCall(this.#db, AbortSignal.timeout(READ_WITHIN_MS)), keyHash, this.#log));
       return new Access(principal, loaded.rules ?? NOBODY, loaded.cursorSecret);
     } catch (error) {
       // A variable may have a value that no rule can compare with; that of DynamoDB must be tried again.
@@ -230,6 +234,8 @@ export class Authenticator {
       const known = new LRUCache<string, Access | CellportError>({
         maxSize: KNOWN_BYTES,
         ttl: KNOWN_FOR_MS,
+        // Otherwise each look-up in a new millisecond starts a timer.
+        ttlResolution: 0,
         sizeCalculation: (one) => (one instanceof Access ? 1_000 + 2 * one.fingerprint.length : 500),
       });
       const isFirst = this.#loaded === undefined;

@@ -11,14 +11,16 @@ export interface Credential {
 
 export const unauthenticated = (reason: string) => new CellportError('UNAUTHENTICATED', reason);
 
-/** The credential in headers, by lower-case name. One that is no text is one that does not verify. */
-export function credentialIn(headers: Readonly<Record<string, unknown>>): Credential {
-  const text = (name: string) => {
-    const value = headers[name] ?? undefined;
-    return value === undefined || typeof value === 'string' ? value : '';
-  };
-  return { authorization: text('authorization'), apiKey: text('x-api-key'), headers };
-}
+/** A header that is no text is a credential that does not verify. */
+const textOf = (value: unknown) =>
+  typeof value === 'string' ? value : value === undefined || value === null ? undefined : '';
+
+/** The credential in headers, by lower-case name. */
+export const credentialIn = (headers: Readonly<Record<string, unknown>>): Credential => ({
+  authorization: textOf(headers['authorization']),
+  apiKey: textOf(headers['x-api-key']),
+  headers,
+});
 
 /** The key or token itself; undefined for a request that has none. Throws UNAUTHENTICATED for two, or another scheme. */
 export function secretIn({ authorization, apiKey }: Credential): string | undefined {

@@ -4,7 +4,7 @@ import { limitExceeded } from '../errors.js';
 import type { Key } from '../keys/document-id.js';
 import { isCollectionKey } from '../keys/validate.js';
 import type { Collection } from '../model/collection.js';
-import type { Action, Grants } from '../model/grant.js';
+import type { Action, Grant, Grants } from '../model/grant.js';
 import { collectionFromItem } from '../store/collection/collection-item.js';
 import { collectionOfCode, listCollections, type CollectionList } from '../store/collection/collections.js';
 import type { Call, Item } from '../store/database.js';
@@ -53,9 +53,10 @@ export class CollectionLoader {
 
   /** A collection by key, null if there is none; up to two seconds old, whichever items it is read from. */
   async get(key: string, items = this.lagging, action: Action = 'read'): Promise<Collection | null> {
-    if (!this.allows(key, action)) return null;
+    const grant = this.#grants?.grant(action, key);
+    if (this.#grants !== undefined && grant === undefined) return null;
     const found = await remembered(this.#known, key, () => this.#read(key, items));
-    return found && this.granted(found, action);
+    return found && this.#view(found, action, grant);
   }
 
   /** Whether the principal may do this with the collection of a key, which may not exist. */
@@ -111,7 +112,10 @@ export class CollectionLoader {
 
   /** A collection as far as the principal may do this with it. */
   granted(collection: Collection, action: Action): Collection {
-    const grant = this.#grants?.grant(action, collection.key);
+    return this.#view(collection, action, this.#grants?.grant(action, collection.key));
+  }
+
+  #view(collection: Collection, action: Action, grant: Grant | undefined): Collection {
     // The same object each time, by which reads are joined.
     return grant === undefined
       ? collection
