@@ -9,8 +9,11 @@ import { firstState } from '../../src/stream/state.js';
 
 const record = { sequence: '1', event: 'INSERT', at: 0, keys: {}, before: undefined, after: undefined };
 
-/** Whether a shard that was opened may have more at once after each of some answers, by their numbers of records. */
-async function mayHaveMore(answers: readonly number[]): Promise<boolean[]> {
+/**
+ * Whether a shard that was opened may have more at once after each of some answers, by their numbers of records, which
+ * were made `at` a time and read at `wall`.
+ */
+async function mayHaveMore(answers: readonly number[], at = 0, wall = 1): Promise<boolean[]> {
   const port = {
     identify: () => Promise.resolve('stream'),
     listShards: () => Promise.resolve({ shards: [{ id: 'shard', parent: undefined }], more: false }),
@@ -21,8 +24,8 @@ async function mayHaveMore(answers: readonly number[]): Promise<boolean[]> {
   return answers.map((count) => {
     const shard = shards.readable()[0]!;
     shards.opening(shard);
-    const records: StreamRecord[] = Array.from({ length: count }, () => record);
-    return shards.advance(shard, { records, next: 'iterator' }, 1, shard.iterator === undefined);
+    const records: StreamRecord[] = Array.from({ length: count }, () => ({ ...record, at }));
+    return shards.advance(shard, { records, next: 'iterator' }, wall, shard.iterator === undefined);
   });
 }
 
@@ -33,6 +36,12 @@ test.each<[string, readonly number[], readonly boolean[]]>([
   ['a full one does not, but a short one after it', [0, 0, 0, 100, 1_000, 99], [true, true, false, true, true, false]],
 ])('%s', async (_, answers, expected) => {
   expect(await mayHaveMore(answers)).toEqual(expected);
+});
+
+test('at the end, a short answer of old records has not all there is, unless their times are full minutes', async () => {
+  expect(await mayHaveMore([0, 0, 0, 7], 61_000, 64_000)).toEqual([true, true, false, true]);
+  expect(await mayHaveMore([0, 0, 0, 7], 62_000, 64_000)).toEqual([true, true, false, false]);
+  expect(await mayHaveMore([0, 0, 0, 7], 60_000, 119_000)).toEqual([true, true, false, false]);
 });
 
 const state = {

@@ -88,11 +88,11 @@ export class StreamReader {
 
   /**
    * Folds records until there are no more and `more` returns false, or the batch is full. `more` receives the numbers
-   * of records read within the last second and in total.
+   * of records read within the last second and in total, and whether every shard that goes on had one.
    */
   async gather(
     limits: BatchLimits,
-    more: (lately: number, gathered: number) => boolean,
+    more: (lately: number, gathered: number, fromAll: boolean) => boolean,
     onEnd?: OnEnd,
   ): Promise<Batch> {
     const { clock, signal, pollMs } = this.#options;
@@ -111,7 +111,7 @@ export class StreamReader {
       await this.#shards.refresh();
       const mayHaveMore = await this.#readShards(gathering);
       let complete = fold.records >= limits.records || fold.size >= limits.cells;
-      if (!complete && !more(recently(fold.records), fold.records)) {
+      if (!complete && !more(recently(fold.records), fold.records, this.#shards.hasOnly(ranges))) {
         endingSince ??= begun;
         complete = !mayHaveMore || clock.now() - endingSince >= LONGEST_GATHERING_MS;
       }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { NO_SUMS } from '../../geo/cell-sums.js';
-import type { CellChanges } from '../../model/cell-changes.js';
 import { measuredBytes, SIZE_CHILD } from '../../model/cell.js';
 import {
   ABSENT_BLOCK,
@@ -10,7 +9,7 @@ import {
   type BlockWrite,
   type StoredBlock,
 } from '../../store/cell/blocks.js';
-import { blockChanges, writeBlocks, type ApplyOptions } from '../cells/apply.js';
+import { writeBlocks, type ApplyOptions } from '../cells/apply.js';
 
 /** The result of comparing all blocks. */
 export interface ComparedBlocks {
@@ -19,41 +18,55 @@ export interface ComparedBlocks {
   readonly drifted: readonly BlockName[];
 }
 
-/** The expected content of the blocks. */
-export interface CountedCells {
-  readonly counted: CellChanges;
-  /** The existing blocks, with or without markers. */
-  readonly stored: readonly BlockName[];
-}
-
 /** Identifies a block. */
 export const nameOfBlock = ({ scope, parent }: BlockName) => `${scope}/${parent}`;
 
-/** All blocks with their counted sums, by `nameOfBlock`; those without markers have none. */
-export function countedBlocks({ counted, stored }: CountedCells): Map<string, BlockDelta> {
-  const blocks = new Map<string, BlockDelta>();
-  for (const name of stored) blocks.set(nameOfBlock(name), { ...name, deltas: new Map() });
-  for (const block of blockChanges(counted)) blocks.set(nameOfBlock(block), block);
-  return blocks;
-}
+/** A block without markers. */
+export const emptyBlock = (name: BlockName): BlockDelta => ({ ...name, deltas: new Map() });
 
-/** Brings every block, including those without markers, to the counted sums and to a batch. */
-export async function replaceCells(options: ApplyOptions, cells: CountedCells, batch: number): Promise<ComparedBlocks> {
-  const wanted = countedBlocks(cells);
-  const listed = new Set(cells.stored.map(nameOfBlock));
-  const drifted = new Map<string, BlockName>();
-  const replace = (block: BlockDelta, found: StoredBlock): BlockWrite | undefined => {
-    if ((found.batch ?? 0) >= batch) return undefined;
-    const { scope, parent, deltas } = block;
-    if (differs(found.children, deltas)) drifted.set(nameOfBlock(block), { scope, parent });
+/** Brings every block to the counted sums and to a batch, while the next ones are counted. */
+export class CellReplacement {
+  readonly #options: ApplyOptions;
+  readonly #batch: number;
+  readonly #stored: ReadonlyMap<string, BlockName>;
+  /** Stored blocks that have not been counted. */
+  readonly #left: Map<string, BlockName>;
+  readonly #drifted = new Map<string, BlockName>();
+  #blocks = 0;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  /** `stored` are the existing blocks, with or without markers. */
+  constructor(options: ApplyOptions, stored: readonly BlockName[], batch: number) {
+    this.#stored = new Map(stored.map((name) => [nameOfBlock(name), name]));
+    this.#left = new Map(this.#stored);
+    this.#batch = batch;
+    // Others need not be read: the write of a block that exists after all is rejected.
+    const take = (name: BlockName) => (this.#stored.has(nameOfBlock(name)) ? undefined : ABSENT_BLOCK);
+    this.#options = { ...options, consistent: true, memory: { take, put: () => undefined } };
+  }
+
+  /** Replaces these blocks, of which each is named once, after the ones before. A failure is thrown by `end`. */
+  replace(blocks: readonly BlockDelta[]): void {
+    for (const block of blocks) this.#left.delete(nameOfBlock(block));
+    this.#blocks += blocks.length;
+    const write = () => writeBlocks(this.#options, blocks, (block, found) => this.#writeOf(block, found));
+    this.#writing = this.#writing.then(write);
+    this.#writing.catch(() => undefined);
+  }
+
+  /** Replaces all other blocks, which have no markers; resolves once everything is written. */
+  async end(): Promise<ComparedBlocks> {
+    this.replace([...this.#left.values()].map(emptyBlock));
+    await this.#writing;
+    return { blocks: this.#blocks, drifted: [...this.#drifted.values()] };
+  }
+
+  #writeOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock): BlockWrite | undefined {
+    if ((found.batch ?? 0) >= this.#batch) return undefined;
+    if (differs(found.children, deltas)) this.#drifted.set(nameOfBlock({ scope, parent }), { scope, parent });
     // The block has the counted sums then, and nothing else.
-    return { scope, parent, found, next: { batch, children: deltas } };
-  };
-  // Others need not be read: the write of a block that exists after all is rejected.
-  const take = (name: BlockName) => (listed.has(nameOfBlock(name)) ? undefined : ABSENT_BLOCK);
-  const memory = { take, put: () => undefined };
-  await writeBlocks({ ...options, consistent: true, memory }, [...wanted.values()], replace);
-  return { blocks: wanted.size, drifted: [...drifted.values()] };
+    return { scope, parent, found, next: { batch: this.#batch, children: deltas } };
+  }
 }
 
 /** Whether a block has other sums than it should; a size that is not known to be exact is no difference. */

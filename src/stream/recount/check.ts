@@ -15,7 +15,7 @@ import { MarkerDays } from '../days/apply.js';
 import { roundOf } from '../pages/apply.js';
 import { RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { firstState, moved, settled, withGap } from '../state.js';
-import { countedBlocks, differs, nameOfBlock } from './cells.js';
+import { differs, emptyBlock, nameOfBlock } from './cells.js';
 import { RecountDays } from './days.js';
 import { HeldMarkers } from './held-markers.js';
 import { comparedPages, type PageName, type Partition, type RecountPages } from './pages.js';
@@ -90,14 +90,13 @@ export class Check {
     await readAll(clock.now());
     await addDecided(this.#options, this.#markers, { clock, log, signal, holds: () => true }, Infinity);
 
-    const fold = new CellFold();
+    this.#expected = new Map(stored.blocks.map((name) => [nameOfBlock(name), emptyBlock(name)]));
     const { partitions, count } = counting(
       this.#markers.take(() => true),
-      fold,
+      (counted) => counted.forEach((block) => this.#expected.set(nameOfBlock(block), block)),
     );
     for await (const { scope, partition } of partitions)
       this.#partitions.set(partitionKey({ scope, partition }), { scope, partition });
-    this.#expected = countedBlocks({ counted: fold.changes(), stored: stored.blocks });
     for (const each of stored.pages)
       if (each.of === 'pages' && each.generation === begun.pages?.generation)
         this.#partitions.set(partitionKey(each), each);

@@ -1,7 +1,6 @@
 import type { RetryOptions } from '../../retry.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
 import { whileLeased, type Lease } from '../../store/lease.js';
-import { CellFold } from '../cells/fold.js';
 import { markerNamed, type StreamRecord, type WireImage } from '../change.js';
 import { takeOwnership } from '../consume/owners.js';
 import { StreamReader, type Batch, type ReaderOptions } from '../consume/reader.js';
@@ -10,16 +9,26 @@ import { MarkerDays } from '../days/apply.js';
 import { roundOf } from '../pages/apply.js';
 import type { LeasedWork } from '../ports.js';
 import { passedBy, recounting, settled, unbuiltState, withoutPages } from '../state.js';
-import { replaceCells } from './cells.js';
+import { CellReplacement } from './cells.js';
 import { Check } from './check.js';
 import { RecountDays } from './days.js';
 import { HeldMarkers } from './held-markers.js';
 import { buildPages } from './pages.js';
-import { addDecided, counting, listDerived, scanMarkers, type RecountOptions, type RecountResult } from './scan.js';
+import {
+  addDecided,
+  counting,
+  listDerived,
+  scanMarkers,
+  type ListedItems,
+  type RecountOptions,
+  type RecountResult,
+} from './scan.js';
 
 /** A record may come after one that was made later by as much, because shards do not wait for one another. */
 const SETTLE_MS = 3_000;
 const POLL_MS = 200;
+/** The end of a shard that was not read for a second takes more reads to tell. */
+const EARLY_POLL_MS = 800;
 /**
  * Without a fence, the end of all shards must be reached so often, by reads that begin after `SETTLE_MS`. They need not be empty:
  * others may write without a pause.
@@ -79,17 +88,22 @@ class Recount {
 
   async run(): Promise<RecountResult> {
     const { stream, clock } = this.#options;
+    const begun = clock.now();
     await noteSwitch(this.#lease, await stream.identify());
     await this.#finishPlan();
     await this.#lease.update((state) => recounting(state, clock.wall()));
     if (this.#options.tables.skipsOld === true) await this.#skipOld();
 
     await scanMarkers(this.#options, this.#collecting);
-    await this.#readPast(clock.now() + SETTLE_MS);
-    return this.#replace();
+    const scanned = clock.now();
+    // Who had the work before may write until it learns that it has lost it.
+    await clock.sleep(Math.max(0, begun + SETTLE_MS - scanned), this.#signal);
+    const stored = await listDerived(this.#options, this.#lease.current, this.#collecting);
+    await this.#readPast(scanned + SETTLE_MS);
+    return this.#replace(stored);
   }
 
-  async #replace(): Promise<RecountResult> {
+  async #replace(stored: ListedItems): Promise<RecountResult> {
     const {
       clock,
       log,
@@ -102,13 +116,11 @@ class Recount {
     const round = roundOf(batch, true);
     const onRetry = (err: unknown) => log.warn({ err }, 'Cannot write pages; retrying');
     const retries: RetryOptions = { attempts: Infinity, onRetry, clock, signal: this.#signal };
-    const stored = await listDerived(this.#options, this.#lease.current, this.#collecting);
     await addDecided(this.#options, this.#markers, this.#work, batch);
-    const fold = new CellFold();
-    const { partitions, count } = counting(this.#markers.take(), fold);
+    const cells = new CellReplacement({ ...this.#work, port: this.#options.cells }, stored.blocks, batch);
+    const { partitions, count } = counting(this.#markers.take(), (blocks) => cells.replace(blocks));
     const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
-    const counted = { counted: fold.changes(), stored: stored.blocks };
-    const compared = await replaceCells({ ...this.#work, port: this.#options.cells }, counted, batch);
+    const compared = await cells.end();
     const built = { ...(await tables.built?.()), endAt: this.#endAt };
     await this.#lease.update((state) => ({ ...state, ...built, gap: null, pages: { generation }, summariesSince: 0 }));
     // Those of recounts that were interrupted, too. If this is interrupted, the next recount deletes the rest.
@@ -130,16 +142,15 @@ class Recount {
   async #skipOld(): Promise<void> {
     const { clock } = this.#options;
     const { current } = this.#lease;
-    const pass = async (state: StreamState, newOnly: boolean, more: () => boolean) => {
+    const pass = async (state: StreamState, newOnly: boolean, until: number) => {
       const reader = this.#newReader(state, { onRecord: undefined, newOnly });
-      const batch = await reader.gather(FEW, more);
+      const batch = await reader.gather(FEW, (_lately, _gathered, fromAll) => !fromAll && clock.now() < until);
       await this.#lease.update((now) => passedBy(now, batch, clock.wall()));
       return batch.endAt !== undefined;
     };
     try {
-      if (await pass(current, false, () => false)) return;
-      const until = clock.now() + NEW_WITHIN_MS;
-      await pass({ ...current, shards: {} }, true, () => clock.now() < until);
+      if (await pass(current, false, -Infinity)) return;
+      await pass({ ...current, shards: {} }, true, clock.now() + NEW_WITHIN_MS);
     } catch (error) {
       await noteLoss(this.#lease, error);
     }
@@ -196,7 +207,7 @@ class Recount {
         ends += 1;
         if (tables.writeFence ? this.#fenceSeen : ends >= ENDS_WITHOUT_FENCE) return;
       }
-      const early = batch.endAt === undefined ? 0 : time - clock.now();
+      const early = batch.endAt === undefined ? 0 : Math.min(time - clock.now(), EARLY_POLL_MS);
       await clock.sleep(Math.max(POLL_MS, early), signal);
     }
   }

@@ -1,8 +1,9 @@
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Keyspace } from '../../keys/keyspace.js';
-import type { BlockName } from '../../store/cell/blocks.js';
+import type { BlockDelta, BlockName } from '../../store/cell/blocks.js';
 import type { StreamState } from '../../store/cell/stream-state.js';
-import type { CellFold } from '../cells/fold.js';
+import { blockChanges } from '../cells/apply.js';
+import { CellFold } from '../cells/fold.js';
 import { contributionAt, markerNamed, type WireImage } from '../change.js';
 import type { SessionParts } from '../consume/session-options.js';
 import type { DaysOptions } from '../days/apply.js';
@@ -96,12 +97,14 @@ export async function addDecided(
   for await (const page of tables.contest?.images(work, batch) ?? []) addMarkers(keys, markers, page);
 }
 
+export type ListedItems = Pick<DerivedItems, 'blocks' | 'pages'>;
+
 /** Lists all blocks and pages. */
 export async function listDerived(
   { tables }: RecountOptions,
   { gap, summariesSince }: StreamState,
   { days, signal }: Collecting,
-): Promise<{ readonly blocks: readonly BlockName[]; readonly pages: readonly PageItem[] }> {
+): Promise<ListedItems> {
   const blocks: BlockName[] = [];
   const pages: PageItem[] = [];
   const inexactSince = summariesSince === 0 ? Date.parse(gap?.since ?? '') : -Infinity;
@@ -116,18 +119,27 @@ export async function listDerived(
   return { blocks: blocks.filter(isOwn), pages: pages.filter(isOwn) };
 }
 
-/** The markers by partition, added to a fold as they are taken, and how many they were. */
-export function counting(held: AsyncIterable<HeldPartition>, fold: CellFold) {
+/**
+ * The markers by partition, and how many they were. Calls `onCounted` with the blocks of each partition as it is taken,
+ * at last with those of which several partitions have a part.
+ */
+export function counting(held: AsyncIterable<HeldPartition>, onCounted: (blocks: readonly BlockDelta[]) => void) {
   let markers = 0;
   async function* counted(): AsyncGenerator<PartitionEntries> {
+    const shared = new CellFold();
     for await (const { scope, partition, markers: some } of held) {
+      const own = new CellFold();
       for (const { entry, place, bytes } of some) {
         const { lng, lat } = entry.marker.position;
-        fold.add(scope, contributionAt(lng, lat, place, bytes), 1);
+        const contribution = contributionAt(lng, lat, place, bytes);
+        own.add(scope, { ...contribution, place: [] }, 1);
+        shared.add(scope, { ...contribution, cell: partition }, 1);
       }
+      onCounted(blockChanges(own.changes()).filter(({ parent }) => parent !== ''));
       markers += some.length;
       yield { scope, partition, entries: some.map(({ entry }) => entry) };
     }
+    onCounted(blockChanges(shared.changes()));
   }
   return { partitions: counted(), count: () => markers };
 }

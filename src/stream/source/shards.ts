@@ -43,6 +43,7 @@ class StreamGone extends Error {
 const FULL_BATCH = 100;
 /** A record names the whole second of its write, and shows a little later. */
 const LATE_MS = 2_000;
+const MINUTE_MS = 60_000;
 /** Interval at which the stream is identified and its shards are listed while none of them ends. */
 export const LIST_EVERY_MS = 10_000;
 /**
@@ -69,6 +70,8 @@ export class Shards {
   #listedWall: number;
   #listedAt = -Infinity;
   #listAgain = true;
+  /** Whether a record had a time other than a full minute: those of DynamoDB Local name no seconds. */
+  #namesSeconds = false;
 
   /** The shards known to a state. `newOnly`: of the shards listed first, only new records are read. */
   constructor(source: StreamSource, { shards, plan, listedAt }: StreamState, newOnly: boolean) {
@@ -156,6 +159,11 @@ export class Shards {
     });
   }
 
+  /** Whether all shards that have not ended are among some. */
+  hasOnly(some: Readonly<Record<string, unknown>>): boolean {
+    return !this.#listAgain && [...this.#shards.values()].every(({ id, ended }) => ended || some[id] !== undefined);
+  }
+
   /** Call before a shard is read. */
   opening(shard: Shard): void {
     const now = this.#source.clock.now();
@@ -183,8 +191,10 @@ export class Shards {
       else if (shard.emptyAnswersLeft > 0) shard.emptyAnswersLeft = 1;
     }
     shard.endSeen ||= shard.emptyAnswersLeft === 0;
+    this.#namesSeconds ||= records.some(({ at }) => at % MINUTE_MS !== 0);
     // Answers of large records are short although more follow.
-    shard.behind = records.length >= FULL_BATCH || (last !== undefined && last.at < wall - LATE_MS);
+    const isLate = last !== undefined && this.#namesSeconds && last.at < wall - LATE_MS;
+    shard.behind = records.length >= FULL_BATCH || isLate;
     if (isReadUpToNow(shard)) shard.since = Math.max(shard.since, wall);
     shard.iterator = next;
     if (next !== undefined) return !isReadUpToNow(shard);
