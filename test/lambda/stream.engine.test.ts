@@ -306,7 +306,9 @@ test('a call purges from the CDN what it has applied, one after a failure what i
     fails = false;
   }
   expect(await lambda({ Records }, ending(60_000))).toEqual({ batchItemFailures: [] });
-  expect(paths().slice(length)).toEqual(['#parks/', '#parks/u', '#parks/u3', '#parks/u33', '#parks/u33d']);
+  // A record that is read by two calls is purged by both.
+  const purged = ['#parks/', '#parks/u', '#parks/u3', '#parks/u33', '#parks/u33d'];
+  expect(new Set(paths().slice(length))).toEqual(new Set(purged));
   const { length: purges } = cdn.asked;
   expect(await lambda({ Records }, ending(60_000))).toEqual({ batchItemFailures: [] });
   expect(cdn.asked).toHaveLength(purges);

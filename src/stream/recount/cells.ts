@@ -34,6 +34,7 @@ export class CellReplacement {
   readonly #drifted = new Map<string, BlockName>();
   #blocks = 0;
   #writing: Promise<unknown> = Promise.resolve();
+  #isStopped = false;
 
   /** `stored` are the existing blocks, with or without markers. */
   constructor(options: ApplyOptions, stored: readonly BlockName[], batch: number) {
@@ -49,7 +50,9 @@ export class CellReplacement {
   replace(blocks: readonly BlockDelta[]): void {
     for (const block of blocks) this.#left.delete(nameOfBlock(block));
     this.#blocks += blocks.length;
-    const write = () => writeBlocks(this.#options, blocks, (block, found) => this.#writeOf(block, found));
+    const write = async () => {
+      if (!this.#isStopped) await writeBlocks(this.#options, blocks, (block, found) => this.#writeOf(block, found));
+    };
     this.#writing = this.#writing.then(write);
     this.#writing.catch(() => undefined);
   }
@@ -59,6 +62,12 @@ export class CellReplacement {
     this.replace([...this.#left.values()].map(emptyBlock));
     await this.#writing;
     return { blocks: this.#blocks, drifted: [...this.#drifted.values()] };
+  }
+
+  /** Begins no more writes; resolves once none is in progress. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#writing.catch(() => undefined);
   }
 
   #writeOf({ scope, parent, deltas }: BlockDelta, found: StoredBlock): BlockWrite | undefined {

@@ -119,7 +119,11 @@ class Recount {
     await addDecided(this.#options, this.#markers, this.#work, batch);
     const cells = new CellReplacement({ ...this.#work, port: this.#options.cells }, stored.blocks, batch);
     const { partitions, count } = counting(this.#markers.take(), (blocks) => cells.replace(blocks));
-    const pages = await buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
+    const building = buildPages({ pages: tables.pages, pack, generation, round, retries }, partitions);
+    const pages = await building.catch(async (error: unknown) => {
+      await cells.stop();
+      throw error;
+    });
     const compared = await cells.end();
     const built = { ...(await tables.built?.()), endAt: this.#endAt };
     await this.#lease.update((state) => ({ ...state, ...built, gap: null, pages: { generation }, summariesSince: 0 }));
