@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-import { filesWithoutTurn } from './test/support/files-in-turn.js';
 import { ProjectSequencer } from './test/support/project-sequencer.js';
 
 /**
@@ -10,10 +9,6 @@ import { ProjectSequencer } from './test/support/project-sequencer.js';
  * of rounds that test/support/rounds.ts says.
  */
 const named = (kind: string) => [`test/**/*.${kind}.test.ts`];
-
-const exclude = filesWithoutTurn(process.argv.slice(2));
-if (exclude.length > 0)
-  console.info(`${exclude.length} slow test files have their turn in another run; CELLPORT_SOAK=1 runs all.`);
 
 const ENGINE_SETUP = 'test/support/start-engine.ts';
 
@@ -55,7 +50,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...named('{engine,browser,opensearch,soak}'), ...exclude],
+          exclude: named('{engine,browser,opensearch,soak}'),
           retry: 0,
         },
       },
@@ -65,18 +60,16 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: named('browser'),
-          exclude,
           globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP],
         },
       },
       // Together, because each project starts its own workers, which load the same modules.
-      { extends: true, test: { name: 'engine', include: named('{engine,soak}'), exclude, globalSetup: ENGINE_SETUP } },
+      { extends: true, test: { name: 'engine', include: named('{engine,soak}'), globalSetup: ENGINE_SETUP } },
       {
         extends: true,
         test: {
           name: 'opensearch',
           include: named('opensearch'),
-          exclude,
           globalSetup: [ENGINE_SETUP, 'test/support/start-opensearch.ts'],
         },
       },

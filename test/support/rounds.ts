@@ -67,8 +67,7 @@ export const someOf = (runs: number): number => chosen(Math.ceil(runs / 8), runs
 /** Whether tests that start processes for tens of seconds run, as in CI. */
 export const runsAll = chosen(0, 1) > 0;
 
-/** Chooses what has its turn. */
-export const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
+const seed = Number(process.env['CELLPORT_SEED'] ?? Math.floor(Math.random() * 1e9));
 
 let kinds = 0;
 
