@@ -31,7 +31,7 @@ export default defineConfig({
     // A busy machine may hold a process up for longer than what a test waits for. CI lists what needed it; see also `unit`.
     retry: 1,
     // More than cores, as much of the time goes into waiting: for leases, restarts, streams.
-    maxWorkers: 6,
+    maxWorkers: 4,
     // Loading the same modules again for each file took a fifth of the time.
     isolate: false,
     // All projects and workers, and the next run, take a module as it was compiled once.

@@ -1,7 +1,7 @@
 /** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [32, 1_200],
+  simulatedStreams: [32, 800],
   /** How often the process that writes an embedded index is killed. */
   killsOfWriter: [1, 2],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
@@ -35,7 +35,7 @@ const ROUNDS = {
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
   /** Fields of which no input may hold up the event loop: others in each run, after one of the most dangerous ones. */
-  longestSteps: [2, 40],
+  longestSteps: [2, 16],
   /** Owners whose clocks are wrong. */
   ownersOfOtherClocks: [1, 2],
   /** Color schemes in which a page is searched for accessibility faults. */
@@ -43,7 +43,7 @@ const ROUNDS = {
   /** How fast keys are typed into the map page. */
   typingSpeeds: [1, 2],
   /** Documents of the schema with random values. A run of 300,000 found no further errors. */
-  fuzzedQueries: [60, 600],
+  fuzzedQueries: [60, 300],
   fuzzedMutations: [20, 120],
   /** Raw inputs of each kind. */
   fuzzedInputs: [100, 500],
