@@ -1,6 +1,6 @@
-import { levelAt, tileBounds, tilesOver } from '../../client/tiles.js';
+import { levelAt } from '../../client/tiles.js';
 import { badInput } from '../../errors.js';
-import type { Bounds } from '../../geo/bounds.js';
+import { normalizeBounds, type Bounds } from '../../geo/bounds.js';
 import { clusterArea } from '../../geo/cluster-windows.js';
 import { firstExpiry } from '../../model/marker.js';
 import { clusterPrecision } from '../../plan/precision.js';
@@ -28,11 +28,19 @@ export function readBbox(text: string): Bounds {
     throw badInput('bbox', text, allowed);
   }
   if (south > north) throw badInput('bbox', text, 'with a south that is at most its north');
-  return { west, south, east: east < west ? east + 360 : east, north };
+  return { west, south, east, north };
 }
 
-/** Less than the smallest tile, in degrees. */
-const INSIDE = 1e-9;
+/** A division of `size` degrees from `least` on into tiles: where one begins, which is exact, and the place of a position among them. */
+function division(least: number, size: number, count: number) {
+  const edge = (tile: number) => least + (tile * size) / count;
+  const place = (degrees: number) => {
+    const tile = ((degrees - least) / size) * count;
+    // What is next to an edge is rounded to it.
+    return Number.isInteger(tile) ? tile + Math.sign(degrees - edge(tile)) / 2 : tile;
+  };
+  return { edge, place };
+}
 
 /** What a map shows, widened to whole tiles. */
 export interface SnappedMap {
@@ -41,20 +49,26 @@ export interface SnappedMap {
   readonly bbox: string;
 }
 
-/** A bounding box and a zoom, widened to the grid of tiles that `cellport/client` loads. Throws BAD_USER_INPUT. */
+/**
+ * A bounding box and a zoom, widened to the grid of tiles that `cellport/client` loads. Unlike a tile, it has the markers on
+ * all of its edges. Throws BAD_USER_INPUT.
+ */
 export function snappedMap(bboxText: string, zoomText: string): SnappedMap {
-  const { west, south, east, north } = readBbox(bboxText);
-  const zoom = readNumber('zoom', zoomText, MIN_ZOOM, MAX_ZOOM, `a number from ${MIN_ZOOM} to ${MAX_ZOOM}`);
-  const level = levelAt(zoom);
-  // The line between two tiles belongs to the western or southern one.
-  const bounds = { west, south, east: Math.max(west, east - INSIDE), north: Math.max(south, north - INSIDE) };
-  const rect = tilesOver(bounds, level, 0, level);
-  const [lng, lat] = [(x: number) => (x * 360) / 2 ** level - 180, (y: number) => (y * 180) / 2 ** level - 90];
-  const { column, row, columns, rows } = rect;
-  return {
-    viewport: readViewport({ bounds: tileBounds(rect), zoom: level }),
-    bbox: [lng(column), lat(row), lng(column + columns), lat(row + rows)].join(','),
+  const { west, south, east, north } = normalizeBounds('bbox', readBbox(bboxText)).bounds;
+  const zoom = levelAt(readNumber('zoom', zoomText, MIN_ZOOM, MAX_ZOOM, `a number from ${MIN_ZOOM} to ${MAX_ZOOM}`));
+  const count = 2 ** zoom;
+  const [columns, rows] = [division(-180, 360, count), division(-90, 180, count)];
+  const from = Math.floor(columns.place(west));
+  const width = Math.max(1, Math.ceil(columns.place(east)) + (west > east ? count : 0) - from);
+  const column = width < count ? from % count : 0;
+  const row = Math.min(count - 1, Math.floor(rows.place(south)));
+  const bounds = {
+    west: columns.edge(column),
+    south: rows.edge(row),
+    east: columns.edge(column + Math.min(count, width)),
+    north: rows.edge(Math.max(row + 1, Math.ceil(rows.place(north)))),
   };
+  return { viewport: readViewport({ bounds, zoom }), bbox: Object.values(bounds).join(',') };
 }
 
 /** The area whose cells decide what a viewport shows. */
@@ -66,7 +80,9 @@ export const areaOfClusters = ({ area, zoom }: Viewport) =>
  * none of them expires. Throws LIMIT_EXCEEDED.
  */
 export async function mapFeatures(context: MapContext, viewport: Viewport, question: ContentQuestion) {
-  const content = await viewportContent(context, viewport, question);
+  // Markers on its western and southern edges are in cells beside it: 8 by 8 cells become 9 by 9.
+  const limits = { ...context.limits, queryCalls: context.limits.queryCalls + 17 };
+  const content = await viewportContent({ ...context, limits }, viewport, question);
   const body = await contentText(context, content, question.collection);
   return { body, expiresAt: firstExpiry(content.markers) };
 }
