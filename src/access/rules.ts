@@ -5,7 +5,7 @@ import { badInput, CellportError } from '../errors.js';
 import { MOST_UNITS, PERIODS, type Budget } from '../model/budget.js';
 import { ACTIONS } from '../model/grant.js';
 import { MOST_OF_A_QUOTA, QUOTA_NAMES, type Quotas } from '../model/quotas.js';
-import { fields, list, readShape } from '../model/shape.js';
+import { anyNames, fields, list, readShape } from '../model/shape.js';
 import { readFilter, type MarkerFilterInput } from '../read/filter.js';
 
 const MOST = { roles: 100, rules: 100, names: 100, variables: 32, characters: 512 } as const;
@@ -88,20 +88,20 @@ const jwt = fields(
     issuer: text('the issuer of tokens'),
     audience: text('the audience of tokens'),
     roles: text('the path of a claim').default('roles'),
-    variables: z
-      .record(
+    variables: anyNames(
+      z.record(
         variableName,
         text('the path of a claim'),
         `must be an object with the path of a claim for each variable, which ${VARIABLE}`,
-      )
-      .default({}),
+      ),
+    ).default({}),
   },
   'must be an object with jwks, issuer and audience',
 );
 
 const document = fields(
   {
-    roles: z.record(roleName, role, `must be an object with the rules of each role, whose name ${NAME}`),
+    roles: anyNames(z.record(roleName, role, `must be an object with the rules of each role, whose name ${NAME}`)),
     jwt: jwt.optional(),
   },
   'must be an object with roles: see docs/access.md',

@@ -17,6 +17,13 @@ export function fields<const Shape extends z.core.$ZodLooseShape>(shape: Shape, 
   });
 }
 
+/** A record, but refuses the one name that `z.record` drops in silence. */
+export const anyNames = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .unknown()
+    .refine((given) => !Object.hasOwn(Object(given) as object, '__proto__'), 'must not have the name "__proto__"')
+    .pipe(shape);
+
 /** A list of at most so many entries. */
 export const list = <Entry extends z.ZodType>(entry: Entry, most: number, what: string) =>
   z.array(entry, `must be a list of ${what}`).max(most, `must be a list of at most ${most} ${what}`);

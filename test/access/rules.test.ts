@@ -29,6 +29,13 @@ test.each([
   expect(() => readRules(rulesWith(where))).toThrow(message);
 });
 
+test('a name that shapes would drop is refused', () => {
+  const read = (json: string) => () => readRules(JSON.parse(json));
+  expect(read('{ "roles": { "__proto__": [] } }')).toThrow('roles must not have the name "__proto__"');
+  const jwt = '{ "jwks": "https://a/", "issuer": "a", "audience": "b", "variables": { "__proto__": "fleet" } }';
+  expect(read(`{ "roles": {}, "jwt": ${jwt} }`)).toThrow('jwt.variables must not have the name "__proto__"');
+});
+
 test('only public keys verify tokens', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const read = (...keys: object[]) => {
