@@ -10,6 +10,7 @@ import { credentialIn } from '../access/credential.js';
 import { readConfig } from '../config.js';
 import { CellportError, type ErrorCode } from '../errors.js';
 import { createContext } from '../graphql/context.js';
+import { formatted } from '../graphql/error-format.js';
 import { SCHEMA } from '../graphql/schema-text.js';
 import type { Extension } from '../graphql/schema.js';
 import { Work } from '../graphql/work.js';
@@ -97,7 +98,7 @@ export interface Cellport {
   };
   /** What is in a rectangle, as GeoJSON: markers, or clusters if there are more than `limit`. */
   viewport(view: View): Promise<Features>;
-  /** Stops everything that was started; requests in progress may finish within their deadline. */
+  /** Stops everything; requests in progress may finish within their deadline, and others fail with UNAVAILABLE. */
   close(): Promise<void>;
 }
 
@@ -121,6 +122,8 @@ export interface View {
   /** 2,000 by default. */
   readonly limit?: number | undefined;
 }
+
+const CLOSED = new CellportError('UNAVAILABLE', 'this Cellport has been closed; create another one');
 
 function headersOf({ headers }: AnyRequest): Readonly<Record<string, unknown>> {
   return headers instanceof Headers ? Object.fromEntries(headers) : headers;
@@ -148,18 +151,21 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
     authorize && authorizedBy(authorize, cursorSecret === undefined ? randomBytes(32) : Buffer.from(cursorSecret));
   const backend = await openBackend(config, { log, ...(client && { client }) });
   let server: Server | undefined;
-  const close = async () => {
-    await server?.close();
-    await backend.close();
-  };
+  let closing: Promise<void> | undefined;
+  const close = () =>
+    (closing ??= (async () => {
+      await server?.close();
+      await backend.close();
+    })());
   try {
     await openTables(backend.database);
     server = openServer(config, backend, { authenticator }, log);
     const { http, graphql } = await server.open({ typeDefs, resolvers });
-    const fetch = await fetchFrom(http);
+    const answer = await fetchFrom(http);
     const { services } = server;
 
     const execute = async ({ headers, ...operation }: Operation) => {
+      if (closing) return { errors: [formatted(CLOSED)] };
       const sent = { 'content-type': 'application/json', ...headers };
       const request = { method: 'POST', headers: sent, search: '', isOwn: headers === undefined };
       const { body } = await graphql.answer({ ...request, body: operation }, new AbortController().signal);
@@ -180,11 +186,13 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
     return {
       schema: graphql.schema,
       async context(request = { headers: {} }) {
+        if (closing) throw CLOSED;
         const access = await graphql.accessOf(credentialIn(headersOf(request)));
         const work = new Work(services.limits, services.db, undefined, 0, tracedByOthers());
         return createContext(services, work, access);
       },
-      fetch,
+      fetch: async (request) =>
+        closing ? Response.json({ errors: [formatted(CLOSED)] }, { status: 503 }) : answer(request),
       execute,
       markers: {
         upsert: (collection, markers) => resultOf<UpsertMutation>(UPSERT, { collection, markers }),

@@ -195,6 +195,14 @@ test('calls of your own code are told from requests, and contexts and handlers a
   expect(await answer.text()).toContain('{"data":{"collections":{"nodes":[{"key":"guarded"}]}}}');
   // A cookie may decide, of which caches know nothing.
   expect(answer.headers.get('cache-control')).toBe('no-store');
+  for (const path of [
+    '/tiles/guarded/0/0/0',
+    '/maps/guarded?bbox=9,49,12,52&zoom=5',
+    '/ogc/collections/guarded/items',
+  ]) {
+    const asked = await byFunction.fetch(new Request(`http://localhost${path}`, { headers: { 'x-role': 'reader' } }));
+    expect([path, asked.status, asked.headers.get('cache-control')]).toEqual([path, 200, 'private, no-cache']);
+  }
 });
 
 test('an answer that is no answer, such as a promise, allows nothing', async () => {
@@ -211,5 +219,12 @@ test('an answer that is no answer, such as a promise, allows nothing', async () 
   client.destroy();
   const { data } = await late.execute({ query: '{ collections { nodes { key } } }', headers: {} });
   expect(data).toEqual({ collections: { nodes: [] } });
-  await late.close();
+  await Promise.all([late.close(), late.close()]);
+  // Whatever asks later is told why there is no answer.
+  const closed = { message: expect.stringContaining('closed') as unknown, extensions: { code: 'UNAVAILABLE' } };
+  expect(await late.execute({ query: '{ collections { nodes { key } } }' })).toEqual({ errors: [closed] });
+  await expect(late.context()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(late.markers.get('marker::guarded::canary')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  const refused = await late.fetch(new Request('http://localhost/healthz'));
+  expect([refused.status, await refused.json()]).toEqual([503, { errors: [closed] }]);
 });
