@@ -41,8 +41,8 @@ export function readAddresses(trusted: TrustedProxies) {
   const isTrusted = (address: string, hop: number) =>
     typeof trusted === 'number' ? hop < trusted : address !== '' && listed.check(address, familyOf(address));
   return {
-    /** Whether an address that connects to this server is that of a trusted proxy, whose word for the protocol is taken. */
-    isProxy: (address: string) => address.startsWith(IN_PROCESS) || isTrusted(address, 0),
+    /** Whether an address that connects to this server is that of a trusted proxy. */
+    isProxy: (address: string) => isTrusted(plain(address) ?? '', 0),
     /** The address of the client that sent a request; an empty text if it has gone. */
     of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
       let address = plain(socket.remoteAddress) ?? '';

@@ -146,10 +146,13 @@ export type Admit = <T>(
   work: (admitted: Admitted) => Promise<T>,
 ) => Promise<T | undefined>;
 
+/** Without a reason, each abort would create an error with its stack. */
+export const GONE = 'the client has disconnected';
+
 function goneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort();
+    if (!reply.raw.writableFinished) controller.abort(GONE);
   });
   return controller.signal;
 }

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { CellportError } from '../errors.js';
 import type { RequestContext } from '../graphql/context.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { DecisiveBlocks } from '../map/tiles/blocks.js';
 import type { KeptAnswer } from '../map/tiles/kept-answer.js';
 import type { Collection } from '../model/collection.js';
-import type { Addresses } from './addresses.js';
+import { IN_PROCESS, type Addresses } from './addresses.js';
 import type { Admit } from './admit.js';
 import { sendEntity } from './entity.js';
 import { varyBy } from './vary.js';
@@ -35,7 +34,6 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
   return async (request, reply, units, question) => {
     const { headers, routeOptions } = request;
     const operation = routeOptions.url;
-    reply.told = { operation };
     const asked = await admit(request, reply, async ({ gone, waitedMs, address }) => {
       const { headers: budget, outcome } = await graphql.ask(
         { operation, headers, gone, waitedMs, address },
@@ -55,14 +53,12 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
     if (asked === undefined) return reply;
     void reply.headers(Object.fromEntries(asked.budget));
     if (asked.isGone) return reply.code(503).send();
-    if ('error' in asked.outcome) {
-      const { error } = asked.outcome;
-      reply.told = { ...reply.told, code: error instanceof CellportError ? error.code : 'INTERNAL_SERVER_ERROR' };
-      throw error;
-    }
+    if ('error' in asked.outcome) throw asked.outcome.error;
     const { answer, isGuarded, sharedSeconds } = asked.outcome.answer;
     varyBy(reply, ...(answer.vary ?? []), ...(isGuarded ? ['authorization', 'x-api-key'] : []));
-    const isForAnyone = headers.authorization === undefined && headers['x-api-key'] === undefined;
+    // Without a time for which others may keep them, rules may go by any header, such as that of cookies.
+    const isForAnyone =
+      headers.authorization === undefined && headers['x-api-key'] === undefined && !(isGuarded && sharedSeconds === 0);
     return sendEntity(request, reply, answer.entity, answer.type, { isForAnyone, sharedSeconds, tags: answer.tags });
   };
 }
@@ -103,11 +99,23 @@ export async function remembered(
   return made;
 }
 
-/** The protocol and host by which a client reaches this server: a trusted proxy tells its protocol. */
-export function originOf(request: FastifyRequest, addresses: Addresses): string {
+const PATH = /^(\/[\w.~!$&'()*+;=:@%-]+)*$/;
+
+/** The beginning of the paths by which clients reach this server, such as `/geo`: what trusted proxies have taken off. */
+export function prefixOf({ raw: { headers, socket } }: FastifyRequest, addresses: Addresses): string {
+  const told = addresses.isProxy(socket.remoteAddress ?? '') ? [headers['x-forwarded-prefix'] ?? []].flat() : [];
+  const parts = told.join(',').split(',');
+  const prefix = parts.map((part) => part.trim().replace(/\/+$/, '')).join('');
+  return PATH.test(prefix) ? prefix : '';
+}
+
+/** The URL by which a client reaches `/`, without its slash: a trusted proxy tells its protocol and prefix. */
+export function rootOf(request: FastifyRequest, addresses: Addresses): string {
   const { headers, socket }: IncomingMessage = request.raw;
-  const told = addresses.isProxy(socket.remoteAddress ?? '') ? headers['x-forwarded-proto'] : undefined;
+  const { remoteAddress = '' } = socket;
+  const isTold = remoteAddress.startsWith(IN_PROCESS) || addresses.isProxy(remoteAddress);
+  const told = isTold ? headers['x-forwarded-proto'] : undefined;
   const protocol = told === 'https' || told === 'http' ? told : request.protocol;
   // Before HTTP/1.1, a request need not say it.
-  return `${protocol}://${request.host || `localhost:${socket.localPort}`}`;
+  return `${protocol}://${request.host || `localhost:${socket.localPort}`}${prefixOf(request, addresses)}`;
 }

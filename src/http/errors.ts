@@ -75,6 +75,8 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
     if (refused === undefined) log.error({ err: error, url: request.url }, 'A request failed with an unexpected error');
     else if (refused.code === 'UNAVAILABLE') log.warn({ err: refused }, refused.message);
     if (refused?.code === 'UNAUTHENTICATED') void reply.header('www-authenticate', 'Bearer realm="cellport"');
+    const code = refused?.code ?? 'INTERNAL_SERVER_ERROR';
+    reply.told = { operation: request.routeOptions.url, ...reply.told, code };
     const body = JSON.stringify({ errors: [refused === undefined ? MASKED : formatted(refused)] });
     // Otherwise the rest of the body would be read as the next request on this connection.
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.header('connection', 'close');

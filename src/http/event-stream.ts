@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
@@ -27,16 +26,14 @@ const HEAD = {
 async function write(response: ServerResponse, text: string): Promise<void> {
   if (response.writableEnded || response.destroyed) return;
   const late = setTimeout(() => response.destroy(), READ_TIMEOUT_MS);
-  const gone = new AbortController();
-  try {
-    await Promise.race([
-      new Promise<void>((resolve) => response.write(text, () => resolve())),
-      once(response, 'close', { signal: gone.signal }).catch(() => undefined),
-    ]);
-  } finally {
-    gone.abort();
-    clearTimeout(late);
-  }
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.write(text, () => {
+      response.off('close', resolve);
+      resolve();
+    });
+  });
+  clearTimeout(late);
 }
 
 const NEEDS_POST = new CellportError('BAD_USER_INPUT', 'mutations need POST; got GET', { field: 'method' });

@@ -7,7 +7,8 @@ import { decisiveBlocks } from '../map/tiles/blocks.js';
 import { readFilterText, readLimit, readParameters, type Parameters } from '../map/tiles/request.js';
 import { areaOfClusters, mapFeatures, snappedMap } from '../map/tiles/snapped-map.js';
 import type { Limits } from '../model/limits.js';
-import { remembered, type Answering } from './answering.js';
+import type { Addresses } from './addresses.js';
+import { prefixOf, remembered, type Answering } from './answering.js';
 import { entityOf } from './entity.js';
 
 const USAGE = 'given: /maps/KEY?bbox=west,south,east,north&zoom=3';
@@ -16,7 +17,7 @@ const USAGE = 'given: /maps/KEY?bbox=west,south,east,north&zoom=3';
  * Serves `/maps/{collection}?bbox&zoom`: what a map shows, as GeoJSON, by one request. The box is widened to tiles, so that
  * maps that differ little have the same answer; `Content-Location` is the URL that all of them can send.
  */
-export function addMaps(server: FastifyInstance, answer: Answering, limits: Limits): void {
+export function addMaps(server: FastifyInstance, answer: Answering, addresses: Addresses, limits: Limits): void {
   server.get('/maps/:key', async (request, reply) => {
     const { key = '' } = request.params as { readonly key?: string };
     const names = ['bbox', 'zoom', 'limit', 'filter'] as const;
@@ -31,7 +32,8 @@ export function addMaps(server: FastifyInstance, answer: Answering, limits: Limi
       ...(text !== undefined && { filter: text }),
     });
     const search = [`bbox=${snapped}`, `zoom=${viewport.zoom}`, others.toString()];
-    void reply.header('content-location', `/maps/${encodeURIComponent(key)}?${search.filter(Boolean).join('&')}`);
+    const path = `${prefixOf(request, addresses)}/maps/${encodeURIComponent(key)}`;
+    void reply.header('content-location', `${path}?${search.filter(Boolean).join('&')}`);
     const units = UNIT_BOUNDS['Viewport.auto']?.({ limit: most, filter }, limits) ?? 0;
     return answer(request, reply, units, async (context) => {
       const question = await readContentQuestion(context.map, 'map', key, most, filter);

@@ -131,7 +131,7 @@ function allowOrigins(server: FastifyInstance, origins: readonly string[]): void
   void server.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
-    exposedHeaders: ['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id', 'x-cellport-count'],
+    exposedHeaders: 'ratelimit, ratelimit-policy, retry-after, x-request-id, x-cellport-count, content-location',
     maxAge: PREFLIGHT_MAX_AGE_S,
   });
 }
@@ -216,7 +216,7 @@ export function buildHttp(
   const answer = answering(graphql, admit);
   addTiles(server, answer, addresses, limits);
   addTileChanges(server, subscriptions, admit);
-  addMaps(server, answer, limits);
+  addMaps(server, answer, addresses, limits);
   addOgc(server, answer, addresses, limits);
   onlyGet(server);
   addMap(server, mapDir, options);

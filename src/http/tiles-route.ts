@@ -10,7 +10,7 @@ import { tileJson } from '../map/tiles/tile-json.js';
 import { makeTile } from '../map/tiles/tile.js';
 import type { Limits } from '../model/limits.js';
 import type { Addresses } from './addresses.js';
-import { originOf, remembered, type Answering } from './answering.js';
+import { remembered, rootOf, type Answering } from './answering.js';
 import { entityOf } from './entity.js';
 
 /** A bound of the read units of a tile. */
@@ -59,7 +59,7 @@ export function addTiles(server: FastifyInstance, answer: Answering, addresses: 
     const search = new URL(request.url, 'http://localhost').search;
     const units = UNIT_BOUNDS['Collection.bounds']?.({}, limits) ?? 0;
     return answer(request, reply, units, async ({ map }) => {
-      const url = `${originOf(request, addresses)}/tiles/${encodeURIComponent(key)}/{z}/{x}/{y}${search}`;
+      const url = `${rootOf(request, addresses)}/tiles/${encodeURIComponent(key)}/{z}/{x}/{y}${search}`;
       const body = Buffer.from(JSON.stringify(await tileJson(map, key, options, url)));
       const tags = await tagsOfAll(map, key);
       return { entity: entityOf(body), type: 'application/json; charset=utf-8', tags };

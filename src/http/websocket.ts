@@ -6,7 +6,7 @@ import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import pLimit from 'p-limit';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-import { FLOOD, LATER_S, OVERLOADED, RETRY_AFTER_S, SMALL_BYTES, TOO_MANY } from './admit.js';
+import { FLOOD, GONE, LATER_S, OVERLOADED, RETRY_AFTER_S, SMALL_BYTES, TOO_MANY } from './admit.js';
 import { denseJson } from './json-limit.js';
 import { isForeignPage } from './origins.js';
 import {
@@ -143,11 +143,11 @@ class Sockets {
       client.greeted();
       greeted = () => undefined;
     };
-    socket.once('end', () => gone.abort());
+    socket.once('end', () => gone.abort(GONE));
     socket.once('close', () => {
       this.#open -= 1;
       greeted();
-      gone.abort();
+      gone.abort(GONE);
     });
     const place = client.used > 1 ? undefined : await admission.read.enter(gone.signal);
     if (client.used > FLOOD) refuse(socket, 429, onRefused);

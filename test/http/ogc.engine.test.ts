@@ -185,7 +185,7 @@ describe('Features, core', () => {
       400,
       /^datetime must be an instant, or an interval/,
     ],
-    [`${ITEMS}?cursor=x`, 400, /^after must be a cursor from a page of the same list; got "x"$/],
+    [`${ITEMS}?cursor=x`, 400, /^cursor must be that of a link; got "x"$/],
     [
       `${ITEMS}?color=red`,
       400,
@@ -225,6 +225,8 @@ describe('Features, HTML', () => {
     expect(await typeOf(ITEMS, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8')).toBe('text/html');
     expect(await typeOf(ITEMS, 'application/geo+json, text/html;q=0.5')).toBe('application/geo+json');
     expect(await typeOf(ITEMS, 'application/json;q=0.5, Text/HTML;q=0.9')).toBe('text/html');
+    expect(await typeOf(ITEMS, 'text/html;q=0.5, */*')).toBe('application/geo+json');
+    expect(await typeOf(ITEMS, 'application/*, text/html;q=0.8')).toBe('application/geo+json');
     expect(await typeOf(ITEMS, 'text/html;q=0')).toBe('application/geo+json');
     expect(await typeOf(`${ITEMS}?f=json`, 'text/html')).toBe('application/geo+json');
     expect(await typeOf(`${ITEMS}?f=html`, '*/*')).toBe('text/html');
@@ -238,6 +240,43 @@ describe('Features, HTML', () => {
     const html = await get('/collections/cities?f=html');
     expect(await html.text()).toContain('Cities &lt;of&gt; the world');
     expect(html.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  test('behind trusted proxies, all links begin with what these have taken off the path', async () => {
+    const proxied = await startServer(db, { trustedProxies: ['127.0.0.1'] });
+    const paths = [
+      '/ogc',
+      '/ogc/api',
+      '/ogc/collections',
+      '/ogc/collections/cities',
+      `/ogc${TILESET}`,
+      '/ogc/collections/cities/queryables',
+      `/ogc${ITEMS}?limit=1`,
+      `/ogc${ITEMS}?limit=1&f=html`,
+      '/tiles/cities.json',
+      '/maps/cities?bbox=0,0,1,1&zoom=9',
+    ];
+    const linksOf = async (url: string, prefix: string) => {
+      const answers = await Promise.all(
+        paths.map((path) => fetch(url + path, { headers: { 'x-forwarded-prefix': prefix } })),
+      );
+      const texts = await Promise.all(
+        answers.map(async (answer) => `"${answer.headers.get('content-location') ?? ''}"${await answer.text()}`),
+      );
+      // All but names, which lead nowhere, and what is linked from the page.
+      return texts
+        .flatMap((text) => text.match(/(?<=")(http:\/\/127|\/(maps|geo|#))[^"]*/g) ?? [])
+        .map((link) => link.replace(url, ''));
+    };
+    const own = await linksOf(proxied.url, '');
+    expect(own.length).toBeGreaterThan(30);
+    const within = own.map((link) => `/geo/v1${link}`);
+    expect(await linksOf(proxied.url, '/geo/v1/')).toEqual(within);
+    expect(await linksOf(proxied.url, '/geo, /v1')).toEqual(within);
+    for (const wrong of ['geo', '//evil.example', '/a b', '/a?b', '/<b>', 'http://evil.example'])
+      expect(await linksOf(proxied.url, wrong)).toEqual(own);
+    expect(await linksOf(server.url, '/geo/v1')).toEqual(own);
+    await proxied.close();
   });
 
   test('answers have an ETag, by which nothing is sent again', async () => {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { processMetrics } from '../../src/http/process-metrics.js';
 import { silentLog, type LogFields } from '../../src/log.js';
@@ -93,6 +94,7 @@ test('failures have the code of their first error', async () => {
 test('tiles and other answers by URL are named by their route', async () => {
   for (const [path, told] of [
     ['/tiles/parks/0/0/0?limit=7', { operation: '/tiles/:collection/:z/:x/:y', status: 204 }],
+    ['/tiles/parks/0/0/1', { operation: '/tiles/:collection/:z/:x/:y', status: 400, code: 'BAD_USER_INPUT' }],
     ['/ogc/collections/none/items', { operation: '/ogc/collections/:key/items', status: 404, code: 'NOT_FOUND' }],
   ] as const) {
     lines.length = 0;
@@ -100,6 +102,25 @@ test('tiles and other answers by URL are named by their route', async () => {
     await expect.poll(() => lines.length, { interval: 5 }).toBe(1);
     expect(lines[0]).toMatchObject(told);
   }
+});
+
+test('a client that leaves costs no error with a stack', async () => {
+  const leaving = new AbortController();
+  const answering = new Promise<AbortSignal>((resolve) => {
+    vi.spyOn(server.graphql, 'answer').mockImplementationOnce(async (_request, gone) => {
+      resolve(gone);
+      await once(gone, 'abort');
+      return { status: 200, headers: [], body: '{}' };
+    });
+  });
+  const body = JSON.stringify({ query: COUNT });
+  const headers = { 'content-type': 'application/json' };
+  const left = fetch(`${url}/graphql`, { method: 'POST', headers, body, signal: leaving.signal }).catch(() => 'left');
+  const gone = await answering;
+  leaving.abort();
+  expect(await left).toBe('left');
+  await expect.poll(() => gone.aborted).toBe(true);
+  expect(gone.reason).toBe('the client has disconnected');
 });
 
 test('/metrics counts operations by name and code, few names apart, with their times and the state of the stream', async () => {

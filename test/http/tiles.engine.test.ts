@@ -290,6 +290,8 @@ test('HEAD has the headers of GET, other methods are refused, and pages of allow
     headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization' },
   });
   expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+  const map = await fetch(`${open.url}/maps/parks?bbox=0,0,1,1&zoom=3`, { headers: { origin } });
+  expect(map.headers.get('access-control-expose-headers')).toContain('content-location');
   // A trusted proxy tells by which protocol it was reached.
   const proxied = await fetch(`${open.url}/tiles/parks.json`, { headers: { 'x-forwarded-proto': 'https' } });
   const { tiles } = (await proxied.json()) as { tiles: string[] };

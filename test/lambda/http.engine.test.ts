@@ -149,12 +149,18 @@ test('a tile has the markers inside', async () => {
 
 test('links lead to the name by which a client reached AWS, or CloudFront, if that is trusted', async () => {
   const tileJson = { path: '/tiles/parks.json', headers: { 'x-forwarded-host': 'maps.example.org' } };
-  const linked = async (handler: (event: HttpEvent) => Promise<HttpResult>) =>
-    (jsonOf(await handler(eventOf('url', tileJson))) as { tiles: string[] }).tiles[0];
+  const linked = async (handler: (event: HttpEvent) => Promise<HttpResult>, more: Record<string, string> = {}) => {
+    const event = eventOf('url', { ...tileJson, headers: { ...tileJson.headers, ...more } });
+    return (jsonOf(await handler(event)) as { tiles: string[] }).tiles[0];
+  };
+  // A caller may say anything.
+  expect(await linked(await open(), { 'x-forwarded-prefix': '/a' })).not.toContain('/a/');
   expect(await linked(await open())).toBe('https://r3pmxmplak.lambda-url.eu-central-1.on.aws/tiles/parks/{z}/{x}/{y}');
   for (const trusted of ['1', '203.0.113.0/24']) {
     const handler = await open({ CELLPORT_TRUST_PROXY: trusted });
-    expect(await linked(handler)).toBe('https://maps.example.org/tiles/parks/{z}/{x}/{y}');
+    expect(await linked(handler, { 'x-forwarded-prefix': '/a' })).toBe(
+      'https://maps.example.org/a/tiles/parks/{z}/{x}/{y}',
+    );
   }
 });
 

@@ -26,11 +26,14 @@ export const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => 
 
 const anchor = (href: string, text: string) => `<a href="${escaped(href)}">${escaped(text)}</a>`;
 
+/** The path of the map, by the URL of the items of a collection. */
+const mapOf = (items: string) => new URL(items).pathname.replace(/ogc\/collections\/[^/]*\/items$/, '');
+
 /** The map, with a place in its middle. */
-function onMap(collection: string, { id, geometry: { coordinates } }: PointFeature): string {
+function onMap(collection: string, items: string, { id, geometry: { coordinates } }: PointFeature): string {
   const [lng, lat] = coordinates;
   const place = encodeURIComponent(`marker::${collection}::${String(id)}`);
-  return `/#at=14/${lat}/${lng}&on=${encodeURIComponent(collection)}&place=${place}`;
+  return `${mapOf(items)}#at=14/${lat}/${lng}&on=${encodeURIComponent(collection)}&place=${place}`;
 }
 
 function row(collection: string, url: string, feature: PointFeature): string {
@@ -38,7 +41,7 @@ function row(collection: string, url: string, feature: PointFeature): string {
   const shown = [name, category].map((each) => (typeof each === 'string' ? each : ''));
   const cells = [...shown, jsonOf(others)].map((cell) => `<td>${escaped(cell)}</td>`);
   const item = anchor(`${url}/${encodeURIComponent(String(key))}?f=html`, String(key));
-  return `<tr><td>${item}</td>${cells.join('')}<td>${anchor(onMap(collection, feature), 'map')}</td></tr>`;
+  return `<tr><td>${item}</td>${cells.join('')}<td>${anchor(onMap(collection, url, feature), 'map')}</td></tr>`;
 }
 
 /** A page without scripts and styles; `items` is the URL of the items of a collection. */
@@ -49,7 +52,8 @@ export function htmlPage({ title, links, body, features }: Document, collection:
     rows === undefined
       ? `<pre>${escaped(JSON.stringify(JSON.parse(jsonOf(body)), null, 2))}</pre>`
       : `<table><tr><th>key</th><th>name</th><th>category</th><th>properties</th><th></th></tr>\n${rows}\n</table>`;
-  const map = collection === '' ? '' : `<p>${anchor(`/#on=${encodeURIComponent(collection)}`, 'On the map')}</p>`;
+  const map =
+    collection === '' ? '' : `<p>${anchor(`${mapOf(items)}#on=${encodeURIComponent(collection)}`, 'On the map')}</p>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8" /><title>${escaped(title)}</title></head>
 <body><h1>${escaped(title)}</h1>

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { badInput } from '../../errors.js';
+import { badInput, CellportError } from '../../errors.js';
 import type { RequestContext } from '../../graphql/context.js';
 import { UNIT_BOUNDS } from '../../graphql/limits/unit-bounds.js';
 import { queryables, readCql2 } from '../../map/cql2/filter.js';
@@ -12,7 +12,7 @@ import type { Collection } from '../../model/collection.js';
 import { jsonOf } from '../../model/json.js';
 import type { Limits } from '../../model/limits.js';
 import type { Addresses } from '../addresses.js';
-import { originOf, type Answering } from '../answering.js';
+import { rootOf, type Answering } from '../answering.js';
 import { qualitiesIn } from '../compression.js';
 import { entityOf } from '../entity.js';
 import { htmlPage, type Document, type Link } from './html.js';
@@ -35,6 +35,7 @@ const GEOJSON = 'application/geo+json';
 const SCHEMA = 'application/schema+json';
 const HTML = 'text/html';
 const COLLECTIONS = 100;
+const CURSOR = 'that of a link';
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 type Extent = Awaited<ReturnType<typeof extentOf>>;
@@ -104,7 +105,7 @@ const conformance = async (): Promise<Document> => ({
 
 async function collections({ context, base, query: { cursor } }: Asked): Promise<Document> {
   const isCursor = cursor === undefined || /^[a-z0-9][a-z0-9_-]{0,62}$/.test(cursor);
-  if (!isCursor) throw badInput('cursor', cursor, 'that of a link');
+  if (!isCursor) throw badInput('cursor', cursor, CURSOR);
   const page = await context.map.loaders.collections.page({ first: COLLECTIONS, after: cursor });
   const found = await Promise.all(
     page.collections.map(async (each) => described(base, each, await extentOf(context.map, each))),
@@ -155,7 +156,12 @@ async function items({ context, base, key, query }: Asked): Promise<Document> {
   if (others.datetime !== undefined) checkDatetime(others.datetime);
   const filter = readCql2(others.filter, others['filter-lang']);
   const request = { collection: key, bbox: others.bbox, filter, first: limitOf(query), after };
-  const { features, next, expiresAt } = await readItems(context.map, request, context.work.isLate);
+  const { features, next, expiresAt } = await readItems(context.map, request, context.work.isLate).catch(
+    (error: unknown) => {
+      const isOfCursor = error instanceof CellportError && error.details['field'] === 'after';
+      throw isOfCursor ? badInput('cursor', after, CURSOR) : error;
+    },
+  );
   const search = new URLSearchParams({ ...others, cursor: next ?? '' });
   return {
     title: `Markers of ${key}`,
@@ -186,7 +192,8 @@ function wantsHtml(format: string | undefined, accept = ''): boolean {
   if (format !== undefined) return format === 'html';
   const qualities = [...qualitiesIn(accept)];
   const most = (type: RegExp) => Math.max(0, ...qualities.map(([name, quality]) => (type.test(name) ? quality : 0)));
-  return most(/^text\/html$/) > most(/json/);
+  const html = most(/^text\/html$/);
+  return html > most(/json/) && html >= most(/^(application|\*)\/\*$/);
 }
 
 /** The JSON of a document; its features are written one after another. */
@@ -213,16 +220,17 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
       const { f, ...query } = readParameters(request.query as Parameters, ['f', ...names]);
       const isHtml = wantsHtml(f, request.headers.accept);
       const { key = '', item: name = '' } = request.params as { readonly key?: string; readonly item?: string };
-      const origin = originOf(request, addresses);
+      const root = rootOf(request, addresses);
       const units =
         field === undefined ? 0 : (UNIT_BOUNDS[field]?.({ first: limitOf(query), filter: query.filter }, limits) ?? 0);
       if (isHtml) void reply.header('content-security-policy', POLICY);
       return answer(request, reply, units, async (context) => {
-        const base = `${origin}/ogc`;
+        const base = `${root}/ogc`;
         const made = await make({ context, base, key, item: name, query });
         const { type = JSON_TYPE } = made;
         const inFormat = (format: 'json' | 'html', rel: string) => {
-          const url = new URL(request.url, origin);
+          const { pathname, search } = new URL(request.url, root);
+          const url = new URL(root + pathname + search);
           url.searchParams.set('f', format);
           return at(url.href, rel, format === 'html' ? HTML : type, format.toUpperCase());
         };
