@@ -55,7 +55,8 @@ const modulo = (value: number, size: number) => value - Math.floor(value / size)
 /** The window of a pass that contains a pixel. */
 export function windowAt({ count, side }: Windows, shift: Shift, { x, y }: Pixel): number {
   const column = Math.floor(modulo(x / side - shift.x / 2, count));
-  const row = Math.floor(y / side + shift.y / 2);
+  // The southern edge of the square, where all markers beyond it are, is in the last row.
+  const row = Math.min(count - 1 + shift.y, Math.floor(y / side + shift.y / 2));
   // Rounding may return the divisor itself as a remainder.
   return row * count + Math.min(count - 1, column);
 }
@@ -108,7 +109,8 @@ export function clusterArea({ bounds }: Area, precision: number, spacing: Spacin
   const byLat = 180 / 2 ** latBits(precision) + ROUNDING;
   const reach = (REACH * distance) / side;
   const eastern = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
-  const rows = [latToY(bounds.north + byLat, zoom) / side, latToY(bounds.south - byLat, zoom) / side] as const;
+  const rowOf = (lat: number) => Math.min(count - 1 / CRUMBS, latToY(lat, zoom) / side);
+  const rows = [rowOf(bounds.north + byLat), rowOf(bounds.south - byLat)] as const;
   const columns = [lngToX(bounds.west - byLng, zoom) / side, lngToX(eastern + byLng, zoom) / side] as const;
   const [west, east] = dependence(columns, 'x', reach);
   const [north, south] = dependence(rows, 'y', reach);

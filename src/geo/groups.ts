@@ -37,8 +37,11 @@ function groupOf(
 }
 
 /** The group of a single cell, on a map of this zoom. */
-export const ofCell = (cell: Cell, zoom: number): Group =>
-  groupOf(cell.count, cell.sumLng, cell.sumLat, zoom, { first: cell.geohash, content: cell, turns: 0 });
+export function ofCell(cell: Cell, zoom: number): Group {
+  const group = groupOf(cell.count, cell.sumLng, cell.sumLat, zoom, { first: cell.geohash, content: cell, turns: 0 });
+  // Sums are rounded: markers just west of the antimeridian are on it, like those at -180.
+  return group.lng >= 180 ? turned(group, -1, zoom) : group;
+}
 
 /** The same group, moved whole turns around the globe to the east. */
 export function turned(group: Group, turns: number, zoom: number): Group {

@@ -33,6 +33,8 @@ function viewport({ x, y }: Pixel, zoom: number): Area {
   });
 }
 
+const WORLD = normalizeBounds('b', { west: -180, south: -90, east: 180, north: 90 });
+
 const overlapping = (area: Area, cells: readonly Cell[]) =>
   cells.filter(({ geohash }) => areaOverlapsCell(area, cellBounds(geohash)));
 
@@ -46,7 +48,7 @@ function townsAround(at: { readonly lng: number; readonly lat: number }, count: 
   }));
 }
 
-const aPlace = fc.oneof(aPoint, fc.constantFrom({ lng: 180, lat: 0 }, { lng: -179, lat: 84 }, { lng: 0, lat: -85 }));
+const aPlace = fc.oneof(aPoint, fc.constantFrom({ lng: 180, lat: 0 }, { lng: -179, lat: 84 }, { lng: 0, lat: -88 }));
 const aView = fc
   .record({
     points: fc.array(aPoint, { maxLength: 40 }),
@@ -115,21 +117,19 @@ describe('clusters', () => {
 
   test('a cluster is at the mean position of its markers', () => {
     const cells = cellsOf([...Array.from({ length: 3 }, () => ({ lng: 10, lat: 20 })), { lng: 14, lat: 24 }], 4);
-    const world = normalizeBounds('b', { west: -180, south: -90, east: 180, north: 90 });
-    const [cluster, ...others] = clusterCells(world, cells, { zoom: 0, distance: 512 });
+    const [cluster, ...others] = clusterCells(WORLD, cells, { zoom: 0, distance: 512 });
     expect(others).toEqual([]);
     expect(cluster).toMatchObject({ position: { lng: 11, lat: 21 }, count: 4 });
   });
 
-  const world = normalizeBounds('b', { west: -180, south: -90, east: 180, north: 90 });
   const positions = (points: readonly { lng: number; lat: number }[], zoom: number, distance = 60) =>
-    clusterCells(world, cellsOf(points, 4), { zoom, distance }).map(({ position, count }) => [position, count]);
+    clusterCells(WORLD, cellsOf(points, 4), { zoom, distance }).map(({ position, count }) => [position, count]);
 
   test('are at least the distance apart, and a third of it if they have one marker', () => {
     // Four passes separate all of them, except in contrived patterns.
     const towns = townsAround({ lng: 10, lat: 50 }, 4_000, 3);
     for (const zoom of [2, 3, 4, 5, 6]) {
-      const clusters = clusterCells(world, cellsOf(towns, 4), { zoom, distance: 60 });
+      const clusters = clusterCells(WORLD, cellsOf(towns, 4), { zoom, distance: 60 });
       const drawn = clusters.map(({ position: { lng, lat }, count }) => ({
         x: lngToX(lng, zoom),
         y: latToY(lat, zoom),
@@ -144,6 +144,25 @@ describe('clusters', () => {
     }
   });
 
+  test('just beside the antimeridian are on it, not on the other side of the globe', () => {
+    const random = randomFrom(3);
+    const lngs = [180, -180, 179.999_999_9, -179.999_999_9, 179.5];
+    for (let n = 0; n < 60; n++) {
+      const points = Array.from({ length: 20 }, (_, at) => ({ lng: lngs[at % 5] ?? 0, lat: 20 * random() - 10 }));
+      const clusters = clusterCells(WORLD, cellsOf(points, 3), { zoom: n % 8, distance: 60 });
+      expect(clusters.reduce((sum, { count }) => sum + count, 0)).toBe(20);
+      expect(clusters.filter(({ position: { lng } }) => Math.abs(lng) < 179)).toEqual([]);
+    }
+  });
+
+  test('are one at last as one zooms out, wherever markers are', () => {
+    const cells = cellsOf(
+      [...townsAround({ lng: 10, lat: 60 }, 100, 1), { lng: 80, lat: -89 }, { lng: 0, lat: 90 }],
+      1,
+    );
+    for (const zoom of [-4, -5.5, -20]) expect(clusterCells(WORLD, cells, { zoom, distance: 60 })).toHaveLength(1);
+  });
+
   test('join across the antimeridian, with bounds that cross it', () => {
     const fiji = [
       { lng: 179.4, lat: -17 },
@@ -151,7 +170,7 @@ describe('clusters', () => {
       { lng: 179.4, lat: -17.2 },
       { lng: -179.8, lat: -17.2 },
     ];
-    const [cluster, ...others] = clusterCells(world, cellsOf(fiji, 4), { zoom: 4, distance: 60 });
+    const [cluster, ...others] = clusterCells(WORLD, cellsOf(fiji, 4), { zoom: 4, distance: 60 });
     expect(others).toEqual([]);
     expect(cluster).toMatchObject({ position: { lng: 179.8 }, count: 4 });
     expect(cluster?.bounds.west).toBeGreaterThan(179);
