@@ -114,7 +114,7 @@ export function rootOf(request: FastifyRequest, addresses: Addresses): string {
   const { headers, socket }: IncomingMessage = request.raw;
   const { remoteAddress = '' } = socket;
   const isTold = remoteAddress.startsWith(IN_PROCESS) || addresses.isProxy(remoteAddress);
-  const told = isTold ? headers['x-forwarded-proto'] : undefined;
+  const [told] = isTold ? String(headers['x-forwarded-proto']).split(/ *, */) : [];
   const protocol = told === 'https' || told === 'http' ? told : request.protocol;
   // Before HTTP/1.1, a request need not say it.
   return `${protocol}://${request.host || `localhost:${socket.localPort}`}${prefixOf(request, addresses)}`;

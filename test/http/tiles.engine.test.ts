@@ -293,7 +293,7 @@ test('HEAD has the headers of GET, other methods are refused, and pages of allow
   const map = await fetch(`${open.url}/maps/parks?bbox=0,0,1,1&zoom=3`, { headers: { origin } });
   expect(map.headers.get('access-control-expose-headers')).toContain('content-location');
   // A trusted proxy tells by which protocol it was reached.
-  const proxied = await fetch(`${open.url}/tiles/parks.json`, { headers: { 'x-forwarded-proto': 'https' } });
+  const proxied = await fetch(`${open.url}/tiles/parks.json`, { headers: { 'x-forwarded-proto': 'https, http' } });
   const { tiles } = (await proxied.json()) as { tiles: string[] };
   expect(tiles[0]).toBe(`${open.url.replace('http:', 'https:')}/tiles/parks/{z}/{x}/{y}`);
   await open.close();
