@@ -1,4 +1,4 @@
-import { valueAt, type Item, type Mapping, type Path } from './mapping.js';
+import { opened, valueAt, type Item, type Mapping, type Path } from './mapping.js';
 
 /** An item as its mapping sees it: if entries of a list are markers, with one of them in place of the list. */
 export interface Entry {
@@ -11,8 +11,9 @@ export interface Entry {
 const MOST_ENTRIES = 1_000;
 const INDEXED = /^(.*)\/(?:0|[1-9]\d{0,2})$/s;
 
-function replaced(value: unknown, [step, ...rest]: Path, entry: unknown): unknown {
+function replaced(stored: unknown, [step, ...rest]: Path, entry: unknown): unknown {
   if (step === undefined) return entry;
+  const value = opened(stored);
   if (Array.isArray(value)) return value.with(Number(step), replaced(value[Number(step)], rest, entry));
   const map = value as Item;
   return { ...map, [step]: replaced(map[step], rest, entry) };
@@ -21,7 +22,7 @@ function replaced(value: unknown, [step, ...rest]: Path, entry: unknown): unknow
 /** What may be markers in an item, in order; what is no list is its only entry. */
 export function entriesIn({ each }: Pick<Mapping, 'each'>, item: Item): readonly Entry[] {
   if (each === undefined) return [{ item, index: undefined }];
-  const found = valueAt(item, each) ?? [];
+  const found = opened(valueAt(item, each)) ?? [];
   const list = Array.isArray(found) ? found.slice(0, MOST_ENTRIES) : [found];
   return list.map((entry, index) => ({ item: replaced(item, each, entry) as Item, index }));
 }

@@ -14,6 +14,15 @@ export type Path = readonly (string | number)[];
 
 const WHOLE = /^[^.[\]]+(?:\[\d{1,9}\])*(?:\.[^.[\]]+(?:\[\d{1,9}\])*)*$/;
 
+/** What JSON text says; undefined for other text. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The steps of a path as mappings have it: `a.b[0].c`, or a list of names and indexes, which may also be JSON text;
  * undefined for anything else.
@@ -27,13 +36,9 @@ export function parsePath(written: string | Path): Path | undefined {
     const steps = written.matchAll(/\[(\d+)\]|[^.[\]]+/g);
     return Array.from(steps, ([name, index]) => (index === undefined ? name : Number(index)));
   }
-  try {
-    const parsed: unknown = JSON.parse(written);
-    const isList = Array.isArray(parsed) && parsed.every((step) => ['string', 'number'].includes(typeof step));
-    return isList ? parsePath(parsed as Path) : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = jsonIn(written);
+  const isList = Array.isArray(parsed) && parsed.every((step) => ['string', 'number'].includes(typeof step));
+  return isList ? parsePath(parsed as Path) : undefined;
 }
 
 /** A path for people: `a.b[0].c`, whatever its names hold. */
@@ -53,10 +58,28 @@ export function isMap(value: unknown): value is Item {
   return isObject && !Array.isArray(value) && !(value instanceof Set) && !(value instanceof Uint8Array);
 }
 
+/** Whether a value has more levels than DynamoDB has: what reads values calls itself for each. */
+const isDeeper = (value: unknown, levels: number): boolean =>
+  Object(value) === value && (levels === 0 || Object.values(value as object).some((one) => isDeeper(one, levels - 1)));
+
+/** The last text, as the paths of a mapping lead into the same one of an item. */
+let last: { readonly text: string; readonly json: unknown } = { text: '', json: '' };
+
+/** A value that a path leads into: if it is JSON text, what the text says. */
+export function opened(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+  if (last.text !== value) {
+    const json = jsonIn(value) ?? value;
+    last = { text: value, json: isDeeper(json, 32) ? value : json };
+  }
+  return last.json;
+}
+
 /** The value at a path; undefined if there is none. */
 export function valueAt(item: Item, path: Path): unknown {
   let value: unknown = item;
   for (const step of path) {
+    value = opened(value);
     if (typeof step === 'number') value = Array.isArray(value) ? (value[step] as unknown) : undefined;
     else value = isMap(value) && Object.hasOwn(value, step) ? value[step] : undefined;
   }
@@ -156,10 +179,13 @@ const test = fields(
   return { path: written.path, asked, holds: (value: unknown) => COMPARISONS[name](value, written[name]) };
 });
 
+const PER_DEGREE = 'must be a positive integer, such as 10000000 for ten-millionths of a degree';
 function place<const More extends z.core.$ZodLooseShape>(more: More) {
   const allowed = 'must be an object with lng and lat, or with path and as';
   const as = z.enum(FORMATS, `must be one of ${FORMATS.join(' | ')}`);
-  return z.union([fields({ lng: path, lat: path, ...more }, allowed), fields({ path, as, ...more }, allowed)]);
+  const perDegree = z.int(PER_DEGREE).min(1, PER_DEGREE).optional().meta({ description: 'Units that make a degree' });
+  const pair = fields({ lng: path, lat: path, perDegree, ...more }, allowed);
+  return z.union([pair, fields({ path, as, ...more }, allowed)]);
 }
 
 const TABLE = 'must be the name of a DynamoDB table: 3 to 255 characters of A-Z, a-z, 0-9, "_", "-" and "."';

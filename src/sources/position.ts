@@ -2,7 +2,7 @@ import { mustBe } from '../errors.js';
 import { wrapLng, type Point } from '../geo/bounds.js';
 import { center, isGeohash } from '../geo/geohash.js';
 import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../geo/point-formats.js';
-import { isMap, pathText, valueAt, type Item, type Mapping, type Path } from './mapping.js';
+import { isMap, opened, pathText, valueAt, type Item, type Mapping, type Path } from './mapping.js';
 
 /** Why an item that matches is no marker. */
 export interface Fault {
@@ -41,23 +41,18 @@ function isAbsent(value: unknown): boolean {
   return Object.keys(value).length === 0 || (point !== undefined && isAbsent(point.coordinates));
 }
 
-/** A coordinate: a number, or text that wholly is one. */
-function degrees(value: unknown): number | undefined {
-  if (typeof value === 'string') return decimalIn(value.trim());
-  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+/** A coordinate: a number, or text that wholly is one; NaN for anything else. */
+export function numberIn(value: unknown): number {
+  if (typeof value === 'string') return decimalIn(value.trim()) ?? Number.NaN;
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN;
 }
 
 /** The coordinates of a GeoJSON Point, or of a Feature of one, as a map or as text. */
-function inGeoJson(value: unknown): unknown {
-  if (typeof value === 'string' && /^\s*\{/.test(value)) {
-    try {
-      return inGeoJson(JSON.parse(value));
-    } catch {
-      return undefined;
-    }
-  }
+function inGeoJson(written: unknown): unknown {
+  const value = opened(written);
   if (!isMap(value)) return undefined;
-  return isMap(value['geometry']) ? inGeoJson(value['geometry']) : pointCoordinates(singleGeometry(value))?.coordinates;
+  const { geometry = value } = value;
+  return isMap(geometry) ? pointCoordinates(singleGeometry(geometry))?.coordinates : undefined;
 }
 
 /** The two coordinates in a value, in its order. */
@@ -72,7 +67,7 @@ function pairIn(value: unknown, format: Format): readonly unknown[] | undefined 
   let pair = inGeoJson(value);
   if (format !== 'geojson') {
     const parts = text.replace(/^[([]\s*|\s*[)\]]$/g, '').split(/\s*[,;]\s*|\s+/);
-    pair ??= parts.length === 2 ? parts : value;
+    pair ??= wktPoint(text) ?? (parts.length === 2 ? parts : value);
   }
   return Array.isArray(pair) && pair.length >= 2 ? pair : undefined;
 }
@@ -96,9 +91,10 @@ function readPlace(place: Place, item: Item, { zero, wrap }: Mapping['position']
     if (pair === undefined) return fault(at, ALLOWED[place.as], east);
     [east, north] = place.as === 'lat,lng' ? [pair[1], pair[0]] : pair;
   }
-  const [lng, lat] = [degrees(east), degrees(north)];
-  if (lng === undefined || !Number.isFinite(lng)) return fault(at, LNG, east);
-  if (lat === undefined || !(Math.abs(lat) <= 90)) return fault(northAt, LAT, north);
+  const unit = ('lng' in place && place.perDegree) || 1;
+  const [lng, lat] = [numberIn(east) / unit, numberIn(north) / unit];
+  if (!Number.isFinite(lng)) return fault(at, LNG, east);
+  if (!(Math.abs(lat) <= 90)) return fault(northAt, LAT, north);
   if (!wrap && Math.abs(lng) > 180)
     return fault(at, `${LNG} from -180 to 180, unless its mapping has "wrap": true`, east);
   if (zero !== 'missing' || lng !== 0 || lat !== 0) return { lng: wrapLng(lng), lat: lat + 0 };

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { readMapping } from '../../src/sources/mapping.js';
+import { readMapping, type Item } from '../../src/sources/mapping.js';
 import { createTable, putItem } from '../sources/foreign-table.js';
 import { markerOf } from '../sources/marker-of.js';
 import { TABLES } from '../sources/tables.js';
@@ -94,9 +95,27 @@ test('what is wrong is named: the table, the file, the field, the kind, and esca
   expect(await check({ where: [{ path: 'total', eq: '12.5' }] })).toMatch(
     /20 × .*: total must be as asked by \{"eq":"12.5"\}; got 12.5/,
   );
+  expect(await check({ key: '{SK}' })).toContain('these have 1 different keys: of several with the same key, one is');
   expect(await check({ ttl: 'at.lon' })).toMatch(/expired, .*: at.lon must be a time to come; got \d+/);
   const raw = await mappingFile('raw', JSON.stringify({ ...nothing, where: [], key: '{PK}/{SK}', name: 'title' }));
   expect((await cli('source', 'check', raw, '--sample', '100')).output).not.toContain('\u001b');
+});
+
+test('a large partition does not keep others out of the sample, and without a position, what is named like one is told', async () => {
+  const table = `${shops}-${randomUUID().slice(0, 8)}`;
+  await createTable(db, table, key);
+  const item = (PK: string, SK: string, more: Item) => putItem(db, table, { PK, SK, ...more });
+  await Promise.all(Array.from({ length: 600 }, (_, at) => item('LOG#1', `LINE#${at}`, { text: 'geo:1,2' })));
+  const untold = await cli('source', 'propose', '--table', table);
+  expect(untold.output).toMatch(/has a position that is recognized; no attribute is named like one\. Write/);
+  for (let at = 0; at < 40; at++) await item(`SHOP#${at}`, 'META', { geo: `geo:${at},2` });
+  expect((await cli('source', 'propose', '--table', table)).output).toMatch(
+    /these are named like one, but not read: geo \("geo:\d+,2"\)\. Write/,
+  );
+  for (let at = 0; at < 40; at++) await item(`SHOP#${at}`, 'META', { at: JSON.stringify({ lat: at, lng: 2 }) });
+  expect((await cli('source', 'propose', '--table', table)).output).toMatch(
+    /500 items looked at in .*\n {2}SHOP# META: [1-9]\d items, [1-9]\d markers\n/,
+  );
 });
 
 test.each(TABLES.map((table) => [table.id, table] as const))(

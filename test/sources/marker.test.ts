@@ -31,6 +31,7 @@ describe('a position', () => {
     ['lng,lat', '16.9, +5.24e1'],
     ['lng,lat', [16.9, 52.4]],
     ['lng,lat', geojson],
+    ['lat,lng', 'POINT (52.4 16.9)'],
   ])('is read as %s from %j', (as, value) => {
     const position = { path: 'at', as } as MappingJson['position'];
     expect(read({ position }, { id: 'a', at: value })).toMatchObject({ kind: 'marker', position: POINT });
@@ -93,6 +94,14 @@ describe('a position', () => {
     [[16.9], false],
   ])('has a coordinate %s: %s', (lng, holds) => {
     expect(isMarker({}, { ...SHOP, lng })).toBe(holds);
+  });
+
+  test('is given in other units, if the mapping says so', () => {
+    const perDegree = { position: { ...SHOPS.position, perDegree: 1e7 } };
+    expect(read(perDegree, { id: 'a', lng: 169_000_001, lat: '524000000' })).toMatchObject({
+      position: { lng: 16.9000001, lat: 52.4 },
+    });
+    expect(read(perDegree, { id: 'a', lng: 1_810_000_000, lat: 0 })).toMatchObject({ reason: 'invalid position' });
   });
 
   test('beyond 180 degrees is wrapped, if the mapping says so; beyond a pole never', () => {
@@ -216,6 +225,24 @@ describe('an item matches', () => {
       expect(read({ ttl: 'ttl' }, { ...SHOP, ttl })).toMatchObject({ kind: 'marker', expiresAt: undefined });
     }
   });
+});
+
+test('paths lead into JSON text, unless it is nested more deeply than items can be', () => {
+  const mapping = {
+    key: '{data.id}',
+    each: 'data.stops',
+    position: { path: 'data.stops.at', as: 'geojson' as const },
+    name: 'data.stops.name',
+    properties: ['data.more', 'data.stops.name[0]'],
+  };
+  const stop = { at: JSON.stringify({ type: 'Point', coordinates: [16.9, 52.4] }), name: '[A' };
+  const data = JSON.stringify({ id: 7, stops: JSON.stringify([stop]), more: [1] });
+  expect(markersOf(readMapping({ table: 'shops', ...mapping }), { data }, NOW)).toMatchObject([
+    { key: '7/0', position: { lng: 16.9, lat: 52.4 }, name: '[A', properties: { 'data.more': [1] } },
+  ]);
+  const deep = (levels: number) => ({ ...SHOP, data: `{"more":${'['.repeat(levels)}1${']'.repeat(levels)}}` });
+  const hasMore = (item: Item) => isMarker({ where: [{ path: 'data.more', exists: true }] }, item);
+  expect([31, 32, 100_000].map((levels) => hasMore(deep(levels)))).toEqual([true, false, false]);
 });
 
 test('a key may be any text that fits; otherwise, the item is rejected', () => {

@@ -60,6 +60,8 @@ export async function checkMapping(
   const [markers, rejected, others] = [count(found, 'marker'), count(found, 'rejected'), count(found, 'other')];
   say(`${grouped(items.length)} items looked at in table ${table.name}: ${grouped(markers)} are markers,`);
   say(`${grouped(rejected)} match but have no valid key or position, ${grouped(others)} do not match or have expired`);
+  const keys = new Set(found.flatMap((one) => (one.kind === 'marker' ? one.key : []))).size;
+  if (keys < markers) say(`these have ${grouped(keys)} different keys: of several with the same key, one is shown`);
   for (const line of reasonsFor(table, mapping, mapped)) say(line);
   for (const each of found.filter((one) => one.kind === 'marker').slice(0, MOST_SHOWN)) {
     const { lng, lat } = each.position;

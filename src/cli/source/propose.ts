@@ -1,5 +1,6 @@
 import { CellportError } from '../../errors.js';
 import { proposeGeoLibrary } from '../../sources/propose/geo-library.js';
+import { likePositions } from '../../sources/propose/position.js';
 import { propose } from '../../sources/propose/propose.js';
 import { describeSource, sampleItems, streamFault } from '../../store/source/describe-source.js';
 import { grouped, printable } from '../progress.js';
@@ -19,13 +20,15 @@ export async function proposeMapping(
   const proposals = preset === undefined ? propose(table, items) : [proposeGeoLibrary(table, items)];
   const [first] = proposals;
   if (first === undefined) {
-    const message = `none of the ${grouped(items.length)} items looked at in table ${name} has a position that is recognized: write a mapping by hand, see docs/sources.md`;
+    const like = likePositions(items).slice(0, 5).join(', ');
+    const why = like === '' ? 'no attribute is named like one' : `these are named like one, but not read: ${like}`;
+    const message = `none of the ${grouped(items.length)} items looked at in table ${name} has a position that is recognized; ${why}. Write a mapping by hand: see docs/sources.md`;
     throw new CellportError('NOT_FOUND', message, { table: name });
   }
   const labelOf = (each: string) => (each === '' ? '(no kind)' : each);
   say(`${grouped(items.length)} items looked at in table ${name}; kinds with a position:`);
   for (const each of proposals) {
-    say(`  ${labelOf(each.kind)}: ${grouped(each.items)} items, ${grouped(each.markers)} with a valid position`);
+    say(`  ${labelOf(each.kind)}: ${grouped(each.items)} items, ${grouped(each.markers)} markers`);
   }
   const chosen = kind === undefined ? first : proposals.find((each) => labelOf(each.kind) === kind);
   if (chosen === undefined) {

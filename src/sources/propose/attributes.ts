@@ -1,16 +1,21 @@
 import { plainName } from '../../geo/coordinate-names.js';
-import { isMap, valueAt, writePath, type Item, type MappingJson, type Path } from '../mapping.js';
+import { isMap, opened, valueAt, writePath, type Item, type MappingJson, type Path } from '../mapping.js';
 
-const NAME = /name$|title$|label$|headline$/;
+const NAME = /name$|title$|label$|headline$|^(?:nom(?:e|bre)?|naam|nazwa|na[mv]n|bezeichnung|tit(?:re|el|ulo))$/;
+/** The other end of a ride, or where something was before. */
+export const SECOND = /^(?:end|to(?!wn|wer|p)|dest|drop|finish|arriv|target|prev|former|old)/;
 /** Names of something else than the place. */
 const OTHER_NAME = /^(?:type|user|file|host|table|class|schema|collection|model|first|last|contact|owner)names?$/;
 const LOCALITY = /^(?:city|town|address)$/;
 const PROSE = /desc|note|comment|text|url|query|path/;
 const CATEGORY = [/category$/, /kind$/, /type$/, /class$/, /genre$/];
 const MOST_CATEGORIES = 20;
-const GONE = /^(?:is)?(?:deleted|archived|hidden|removed)$/;
+const GONE = /^(?:is)?(?:soft)?(?:deleted|archived|hidden|removed|disabled|inactive)$/;
 const GONE_AT = /^(?:deleted|archived|removed)(?:at|on|date|time)$/;
-const SHOWN = /^(?:is)?(?:visible|published|public)$/;
+const SHOWN = /^(?:is)?(?:visible|published|public|active|enabled)$/;
+const YES = [true, 1, 'true', 'yes', 'Y', '1'] as const;
+const STATUS = /status$|^state$/;
+const GONE_STATUS = /^(?:(?:soft_?)?deleted|archived|removed|disabled|inactive|unpublished|draft|retired)$/i;
 const EXPIRY = /^(?:ttl|timetolive|expir(?:e|es|y|ation)(?:s?(?:at|on|time|date))?)$/;
 const TIME = /time|date|stamp|recorded|received|seen|(?:at|ts)$/;
 const KEY = /^(?:sk|sort(?:key)?|range(?:key)?)$/;
@@ -27,16 +32,17 @@ export function isTime(name: string, value: unknown): boolean {
   return [time, time / 1_000].some((seconds) => seconds >= SECONDS.from && seconds < SECONDS.to);
 }
 
-/** The paths in these items to values up to two names deep. */
-function pathsIn(items: readonly Item[]): Path[] {
+/** The paths in these items to values, up to so many names deep. */
+export function pathsIn(items: readonly Item[], most = 2): Path[] {
   const found = new Map<string, Path>();
-  const add = (path: Path) => found.set(JSON.stringify(path), path);
-  for (const item of items) {
-    for (const [name, value] of Object.entries(item)) {
-      if (!isMap(value)) add([name]);
-      else for (const inside of Object.keys(value)) add([name, inside]);
+  const add = (map: Item, base: Path) => {
+    for (const [name, stored] of Object.entries(map)) {
+      const [path, value] = [[...base, name], opened(stored)];
+      if (isMap(value) && path.length < most) add(value, path);
+      else found.set(JSON.stringify(path), path);
     }
-  }
+  };
+  for (const item of items) add(item, []);
   return [...found.values()];
 }
 
@@ -47,7 +53,7 @@ function nameRank(path: Path, items: readonly Item[]): number {
   const texts = items.map((item) => valueAt(item, path)).filter((value) => typeof value === 'string');
   const values = texts.filter((text) => text !== '');
   const plain = plainName(String(path.at(-1)));
-  const depth = path.length / 10;
+  const depth = path.length / 10 + (SECOND.test(plain) ? 1 : 0);
   if (values.length * 2 < items.length) return 0;
   if (plain === 'name') return 6 - depth;
   if (NAME.test(plain) && !OTHER_NAME.test(plain)) return 5 - depth - plain.length / 100;
@@ -89,13 +95,20 @@ export function timesOf(items: readonly Item[]): string[] {
     .toSorted((a, b) => isRecord(b) - isRecord(a));
 }
 
-/** Tests for attributes that mark items as deleted or hidden, if they differ among these items. */
+/** Tests for attributes that mark items as deleted or hidden, whether any of these is or not. */
 export function testsOf(items: readonly Item[]): NonNullable<MappingJson['where']> {
-  const someAre = (name: string, value: boolean) => items.some((item) => item[name] === value);
-  return namesIn(items).flatMap((name): NonNullable<MappingJson['where']> => {
+  const names = new Set(namesIn(items));
+  // With this, Amplify marks only items that are deleted.
+  if (names.has('_lastChangedAt')) names.add('_deleted');
+  return [...names].flatMap((name): NonNullable<MappingJson['where']> => {
     const [path, plain] = [writePath([name]), plainName(name)];
-    if (GONE.test(plain) && someAre(name, true)) return [{ path, ne: true }];
-    if (GONE_AT.test(plain) && items.some((item) => (item[name] ?? null) !== null)) return [{ path, eq: null }];
-    return SHOWN.test(plain) && someAre(name, false) ? [{ path, eq: true }] : [];
+    const values = new Set(items.map((item) => item[name] ?? null));
+    const yes = YES.find((value) => values.has(value));
+    const isFlag = [...values].every((value) => value === null || typeof value === 'boolean');
+    if (GONE.test(plain) && (isFlag || yes !== undefined)) return [{ path, ne: yes ?? true }];
+    if (GONE_AT.test(plain) && values.has(null)) return [{ path, eq: null }];
+    if (SHOWN.test(plain) && yes !== undefined && values.size > 1) return [{ path, eq: yes }];
+    const texts = [...values].filter((value) => typeof value === 'string');
+    return STATUS.test(plain) ? texts.filter((text) => GONE_STATUS.test(text)).map((ne) => ({ path, ne })) : [];
   });
 }

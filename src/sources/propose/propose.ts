@@ -1,10 +1,11 @@
 import { plainName } from '../../geo/coordinate-names.js';
 import type { TableKeyAttribute } from '../../model/collection.js';
+import { jsonOfStored } from '../../model/json.js';
 import { entriesIn } from '../entries.js';
 import { isMap, keyText, readMapping, valueAt, writePath, type Item, type MappingJson, type Path } from '../mapping.js';
 import { itemParts, markersOf } from '../marker.js';
 import { readPosition } from '../position.js';
-import { categoryOf, isTime, nameOf, testsOf, timesOf, ttlOf } from './attributes.js';
+import { categoryOf, isTime, nameOf, pathsIn, testsOf, timesOf, ttlOf } from './attributes.js';
 import { proposePosition, type ProposedPosition } from './position.js';
 
 const DEEPEST = 3;
@@ -15,18 +16,10 @@ interface ProposedEntries extends ProposedPosition {
   readonly name: Path | undefined;
 }
 
-function listsIn(map: Item, base: Path = []): Path[] {
-  return Object.entries(map).flatMap(([name, value]): Path[] => {
-    const path = [...base, name];
-    if (Array.isArray(value)) return [path];
-    return isMap(value) && path.length < DEEPEST ? listsIn(value, path) : [];
-  });
-}
-
 /** The list in items whose entries have positions; undefined if there is none. */
 function proposeEntries(items: readonly Item[]): ProposedEntries | undefined {
-  const paths = new Map(items.flatMap((item) => listsIn(item)).map((path) => [JSON.stringify(path), path]));
-  for (const each of paths.values()) {
+  const isList = (path: Path) => items.some((item) => Array.isArray(valueAt(item, path)));
+  for (const each of pathsIn(items, DEEPEST).filter(isList)) {
     const entries = items.flatMap((item) => entriesIn({ each }, item).map((entry) => entry.item));
     const found = proposePosition(entries);
     if (!found) continue;
@@ -57,13 +50,15 @@ export interface Proposal {
 const MOST_ITEMS = 500;
 const MOST_KINDS = 20;
 const TYPE =
-  /^(?:type(?:name)?|entity(?:type|name)?|schema|model|kind|et|edbe|(?:object|item|record|doc|document|resource)type)$/;
+  /^(?:type(?:name)?|entity(?:type|name)?|schema|model|kind|et|edbe|class|(?:object|item|record|doc|document|resource|data)type)$/;
 /** The beginning of a key that names a kind, as in `SHOP#1`. */
-const LABEL = /^[A-Za-z][A-Za-z_]*(?:#|::?|\||\/)(?=.)/;
+const LABEL = /^[#$]?[A-Za-z][A-Za-z_]*(?:#|::?|\||\/)(?=.)/;
 /** A sort key that wholly names a kind, as `META`. */
 const LITERAL = /^#?[A-Za-z_]+#?$/;
 /** A sort key that is the number of a version. */
 const VERSION = /^v(?:er(?:sion)?)?[-_#:/]?(\d+)(?!\d)/i;
+/** What moves and tells where it is. */
+const THING = /^(?:device|vehicle|tracker|sensor|asset|driver|courier|rider|truck|bus|vessel|imei|mmsi|thing)/;
 const ID = /(?:id|uuid|code|number)$/;
 
 const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
@@ -153,8 +148,10 @@ function identityOf(
   if (partition === undefined || sort === undefined || templates[sort]?.includes('{sort}') !== true) {
     return { names: partition === undefined ? [] : [partition] };
   }
-  if (items.every((item) => isTime(sort, item[sort]))) return { names: [partition], newest: sort };
   const sorts = items.map((item) => textAt(item, sort));
+  const areTimes = (name: string) => items.every((item) => isTime(name, item[name]));
+  if (areTimes(sort)) return { names: [partition], newest: sort };
+  if (areTimes(partition) && !isUnique(sorts)) return { names: [sort], newest: partition };
   const versions = sorts.map((text) => VERSION.exec(text)?.[1]);
   if (versions.every((version) => version !== undefined)) {
     // Version 0 is usually a copy of the last one; as text, numbers are in order if they have the same number of digits.
@@ -227,10 +224,20 @@ function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind):
     new Set(
       some.flatMap((item) => markersOf(compiled, item, 0)).flatMap((one) => (one.kind === 'marker' ? [one.key] : [])),
     );
-  const foreign = markersIn(others).size;
-  const note = `${foreign} items of other kinds match, too, as nothing tells them apart; add a test to where.`;
-  const notes = foreign > 0 ? [...found.notes, note] : found.notes;
-  return [{ kind, items: items.length, markers: markersIn(items).size, mapping, notes }];
+  const [markers, foreign] = [markersIn(items).size, markersIn(others).size];
+  const notes = [...found.notes];
+  const isThing = (name: string) => THING.test(plainName(labelIn(items[0]?.[name]) + name));
+  const isShared = (name: string) => isThing(name) && !isUnique(items.map((item) => textAt(item, name)));
+  const thing = Object.keys(items[0] ?? {}).find(isShared);
+  if (thing !== undefined && (newest ?? current) === undefined)
+    notes.push(`Several have the same ${thing}. If they are readings, make it the key, and their time newest.`);
+  for (const { path, asked, holds } of compiled.where.slice(where.length)) {
+    const left = items.filter((item) => !holds(jsonOfStored(valueAt(item, path)))).length;
+    if (left > 0) notes.push(`${left} of ${items.length} items are left out, as ${path.join('.')} must be ${asked}.`);
+  }
+  if (foreign > 0)
+    notes.push(`${foreign} items of other kinds match, too, as nothing tells them apart; add a test to where.`);
+  return [{ kind, items: items.length, markers, mapping, notes }];
 }
 
 /**

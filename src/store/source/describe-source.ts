@@ -53,16 +53,18 @@ export function streamFault({ name, stream }: SourceTable): string | undefined {
   );
 }
 
-/** The first items of a table, at most so many. */
+/** Items of all parts of a table, at most so many: a partition may have millions that are alike. */
 export async function sampleItems(call: Call, table: string, most: number): Promise<Item[]> {
+  type Scan = Operations['wireScan'];
+  const SEGMENTS = 8;
   const found: Item[] = [];
-  let after: Operations['wireScan']['output']['LastEvaluatedKey'];
-  do {
-    const start = after === undefined ? {} : { ExclusiveStartKey: after };
-    const request = { TableName: table, Limit: most - found.length, ...start };
-    const response: Operations['wireScan']['output'] = await send(call, 'wireScan', request);
+  const parts: Partial<Scan['input']>[] = Array.from({ length: SEGMENTS }, (_, Segment) => ({ Segment }));
+  for (let part = parts.shift(); part !== undefined && found.length < most; part = parts.shift()) {
+    const Limit = Math.ceil((most - found.length) / (parts.length + 1));
+    const request = { TableName: table, TotalSegments: SEGMENTS, ...part, Limit };
+    const response: Scan['output'] = await send(call, 'wireScan', request);
     for (const item of response.Items ?? []) found.push(exactItemOf(item));
-    after = response.LastEvaluatedKey;
-  } while (after !== undefined && found.length < most);
+    if (response.LastEvaluatedKey) parts.push({ ...part, ExclusiveStartKey: response.LastEvaluatedKey });
+  }
   return found;
 }
