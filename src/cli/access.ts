@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { PERIODS, type Budget } from '../model/budget.js';
 import { QUOTA_NAMES, type Quotas } from '../model/quotas.js';
 import type { KeyOptions } from './access/keys.js';
-import { interval, subcommand, withDatabase, type CommandSession } from './session.js';
+import { interval, subcommands, withDatabase, type CommandSession } from './session.js';
 
 /** Collects `name=value` pairs. */
 function variable(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -28,96 +28,73 @@ function quota(text: string, before: Quotas = {}): Quotas {
 
 const collect = (text: string, before: readonly string[] | undefined) => [...(before ?? []), text];
 const jsonOption = () => new Option('--json', 'print JSON');
+/** The work of the commands, which is loaded when one runs. */
+const keys = () => import('./access/keys.js');
+const rules = () => import('./access/rules.js');
 
 /** A command that changes who may do what, and returns what it has changed. */
-const changing = (what: string, command: (session: CommandSession) => Promise<readonly string[]>) =>
+const changing = (what: string, command: (session: CommandSession) => Promise<readonly string[] | undefined>) =>
   withDatabase(async (session) => (await import('./access/audited.js')).audited(session, what, () => command(session)));
 
-function keyCommand(): Command {
-  const command = new Command('key').description('Create, list, replace and revoke API keys');
-  command.addCommand(
-    subcommand('create', 'Create an API key and print it, once')
-      .addOption(
-        new Option('--role <role>', 'a role of the rules; may be repeated').argParser(collect).makeOptionMandatory(),
-      )
-      .option('--name <name>', 'what it is called (its roles)')
-      .option('--var <name=value>', 'what $name stands for in the rules; may be repeated', variable)
-      .option('--expires <interval>', 'how long it counts, such as 90d (for ever)', interval)
-      .option('--budget <units/period>', 'what it may use, such as 5000/minute (as its roles)', budget)
-      .option('--quota <name=number>', `${QUOTA_NAMES.join(', ')}; may be repeated (as its roles)`, quota)
-      .addOption(jsonOption())
-      .action((options: KeyOptions) =>
-        changing('access key create', async (session) =>
-          (await import('./access/keys.js')).createKey(session, options),
-        ),
-      ),
-  );
-  command.addCommand(
-    subcommand('list', 'List API keys: what they may do, until when, and when they were last used')
-      .addOption(jsonOption())
-      .action(({ json = false }: { readonly json?: boolean }) =>
-        withDatabase(async (session) => (await import('./access/keys.js')).printKeys(session, json)),
-      ),
-  );
-  command.addCommand(
-    subcommand(
-      'rotate',
-      'Replace an API key by a new one, which is printed once; the old one counts for a while longer',
+function addKeyCommands(access: Command): void {
+  const subcommand = subcommands(access.command('key').description('Create, list, replace and revoke API keys'));
+  subcommand('create', 'Create an API key and print it, once')
+    .addOption(
+      new Option('--role <role>', 'a role of the rules; may be repeated').argParser(collect).makeOptionMandatory(),
     )
-      .argument('<key>', 'its name, its ID or the key itself')
-      .addOption(
-        new Option('--overlap <interval>', 'how long the old one counts').argParser(interval).default(86_400_000, '1d'),
-      )
-      .addOption(jsonOption())
-      .action((key: string, options: { readonly overlap: number; readonly json?: boolean }) =>
-        changing('access key rotate', async (session) =>
-          (await import('./access/keys.js')).rotateKey(session, key, options),
-        ),
-      ),
-  );
-  command.addCommand(
-    subcommand('revoke', 'Revoke an API key: open streams end, too')
-      .argument('<key>', 'its name, its ID or the key itself')
-      .action((key: string) =>
-        changing('access key revoke', async (session) => (await import('./access/keys.js')).revokeKey(session, key)),
-      ),
-  );
-  return command;
+    .option('--name <name>', 'what it is called (its roles)')
+    .option('--var <name=value>', 'what $name stands for in the rules; may be repeated', variable)
+    .option('--expires <interval>', 'how long it counts, such as 90d (for ever)', interval)
+    .option('--budget <units/period>', 'what it may use, such as 5000/minute (as its roles)', budget)
+    .option('--quota <name=number>', `${QUOTA_NAMES.join(', ')}; may be repeated (as its roles)`, quota)
+    .addOption(jsonOption())
+    .action((options: KeyOptions) =>
+      changing('access key create', async (session) => (await keys()).createKey(session, options)),
+    );
+  subcommand('list', 'List API keys: what they may do, until when, and when they were last used')
+    .addOption(jsonOption())
+    .action(({ json = false }: { readonly json?: boolean }) =>
+      withDatabase(async (session) => (await keys()).printKeys(session, json)),
+    );
+  subcommand('rotate', 'Replace an API key by a new one, which is printed once; the old one counts for a while longer')
+    .argument('<key>', 'its name, its ID or the key itself')
+    .addOption(
+      new Option('--overlap <interval>', 'how long the old one counts').argParser(interval).default(86_400_000, '1d'),
+    )
+    .addOption(jsonOption())
+    .action((key: string, options: { readonly overlap: number; readonly json?: boolean }) =>
+      changing('access key rotate', async (session) => (await keys()).rotateKey(session, key, options)),
+    );
+  subcommand('revoke', 'Revoke an API key: open streams end, too')
+    .argument('<key>', 'its name, its ID or the key itself')
+    .action((key: string) => changing('access key revoke', async (session) => (await keys()).revokeKey(session, key)));
 }
 
 export function accessCommand(): Command {
   const command = new Command('access').description(
     'Say who may do what, for servers with CELLPORT_AUTH=on. See docs/access.md',
   );
-  command.addCommand(
-    subcommand('set', 'Replace the rules, and print what changes')
-      .argument('<file>', 'the rules')
-      .option('--dry-run', 'only print what would change')
-      .action((file: string, options: { readonly dryRun?: boolean }) =>
-        options.dryRun === true
-          ? withDatabase(async (session) => (await import('./access/rules.js')).setRules(session, file, options))
-          : changing('access set', async (session) => {
-              await (await import('./access/rules.js')).setRules(session, file, options);
-              return [];
-            }),
-      ),
+  const subcommand = subcommands(command);
+  subcommand('set', 'Replace the rules, and print what changes')
+    .argument('<file>', 'the rules')
+    .option('--dry-run', 'only print what would change')
+    .action((file: string, options: { readonly dryRun?: boolean }) =>
+      options.dryRun === true
+        ? withDatabase(async (session) => (await rules()).setRules(session, file, options))
+        : changing('access set', async (session) => (await rules()).setRules(session, file, options)),
+    );
+  subcommand('show', 'Print the rules').action(() =>
+    withDatabase(async (session) => (await rules()).showRules(session)),
   );
-  command.addCommand(
-    subcommand('show', 'Print the rules').action(() =>
-      withDatabase(async (session) => (await import('./access/rules.js')).showRules(session)),
-    ),
-  );
-  command.addCommand(keyCommand());
-  command.addCommand(
-    subcommand('revoke', 'From now on, count no token of a subject that was issued before')
-      .requiredOption('--subject <subject>', 'the claim sub of the tokens')
-      .action(({ subject }: { readonly subject: string }) =>
-        changing('access revoke', async ({ database, call }) => {
-          const { revokeSubject } = await import('../store/access/access-items.js');
-          await revokeSubject(call, subject, database.clock.wall());
-          return [subject];
-        }),
-      ),
-  );
+  addKeyCommands(command);
+  subcommand('revoke', 'From now on, count no token of a subject that was issued before')
+    .requiredOption('--subject <subject>', 'the claim sub of the tokens')
+    .action(({ subject }: { readonly subject: string }) =>
+      changing('access revoke', async ({ database, call }) => {
+        const { revokeSubject } = await import('../store/access/access-items.js');
+        await revokeSubject(call, subject, database.clock.wall());
+        return [subject];
+      }),
+    );
   return command;
 }

@@ -2,13 +2,12 @@ import { Command, Option } from 'commander';
 
 import { FILE_FORMATS } from '../ingest/read/file-format.js';
 import { parsePrice, type AdviseOptions } from './advise/options.js';
-import { EXIT_CODES, numberFrom, wholeNumber } from './session.js';
+import { numberFrom, wholeNumber } from './session.js';
 
 const HELP = `
 Without a file or a collection, markers are assumed to be distributed like the cities of the world. Figures that are not
 given are derived: storage from the markers, read units from the map views, write units from the markers that change.
-Writes nothing but the report. See docs/performance.md.
-${EXIT_CODES}`;
+Writes nothing but the report. See docs/performance.md.`;
 
 const FIGURES = ['items', 'rcu', 'wcu', 'gb', 'viewsADay', 'writes'] as const;
 

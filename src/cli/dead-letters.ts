@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 import { grouped, printable } from './progress.js';
-import { EXIT_CODES, wholeNumber, withDatabase, type CommandSession } from './session.js';
+import { wholeNumber, withDatabase, type CommandSession } from './session.js';
 
 interface DeadLetterOptions {
   readonly stream?: boolean;
@@ -37,7 +37,7 @@ export function deadLettersCommand(): Command {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      `\n\`cellport reindex --dead-letters\` retries those of OpenSearch. See docs/search.md and docs/stream.md.\n${EXIT_CODES}`,
+      `\n\`cellport reindex --dead-letters\` retries those of OpenSearch. See docs/search.md and docs/stream.md.`,
     )
     .action((options: DeadLetterOptions) => withDatabase((session) => run(session, options)));
 }

@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import { CellportError } from '../errors.js';
 import { hintFor } from './failure.js';
 import { printable } from './progress.js';
-import { EXIT_CODES } from './session.js';
 
 const LABELS = { ok: 'ok     ', warning: 'warning', problem: 'PROBLEM' } as const;
 
@@ -30,6 +29,5 @@ export function doctorCommand(): Command {
       'Look at settings, permissions, tables, stream, clock and releases, and say what to do; writes nothing',
     )
     .option('--json', 'print JSON')
-    .addHelpText('after', EXIT_CODES)
     .action(({ json = false }: { readonly json?: boolean }) => run(json));
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { EXIT_CODES, withDatabase } from './session.js';
+import { subcommands, withDatabase } from './session.js';
 
 /** The work of the commands, which is loaded when one runs. */
 const work = () => import('./documents/run.js');
@@ -9,8 +9,7 @@ export function documentsCommand(): Command {
   const command = new Command('documents').description(
     'The GraphQL documents that servers execute if CELLPORT_DOCUMENTS is trusted. See docs/security.md',
   );
-  const subcommand = (name: string, description: string) =>
-    command.command(name).description(description).addHelpText('after', EXIT_CODES);
+  const subcommand = subcommands(command);
   subcommand('add', 'Check documents against the schema, and trust them')
     .argument('<files...>', '.graphql files, or manifests of persisted documents of graphql-codegen or Apollo')
     .action((files: readonly string[]) => withDatabase(async (session) => (await work()).add(session, files)));

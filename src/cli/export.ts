@@ -4,7 +4,7 @@ import { badInput } from '../errors.js';
 import { EXPORT_FORMATS, exportFormatOf, isTableFormat } from '../ingest/export/export-format.js';
 import { isGzip } from '../ingest/read/gzip.js';
 import type { ExportOptions } from './export/rows.js';
-import { boundsOption, EXIT_CODES } from './session.js';
+import { boundsOption } from './session.js';
 
 async function run(options: ExportOptions): Promise<void> {
   const { out, zones, escapeFormulas } = options;
@@ -36,8 +36,7 @@ export function exportCommand(): Command {
       'after',
       `
 GeoJSON and NDJSON have one feature per line; CSV has the columns key, lng, lat, name, category, place and properties
-(JSON). FlatGeobuf (.fgb) and GeoParquet (.parquet) have a column for each property, and import cannot read them. Readings and the settings of the collection are not exported. See docs/formats.md.
-${EXIT_CODES}`,
+(JSON). FlatGeobuf (.fgb) and GeoParquet (.parquet) have a column for each property, and import cannot read them. Readings and the settings of the collection are not exported. See docs/formats.md.`,
     )
     .action(run);
 }

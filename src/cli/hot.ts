@@ -4,7 +4,7 @@ import { badInput, CellportError } from '../errors.js';
 import type { HotKeys } from '../http/metrics.js';
 import { isLoopback, urlOf } from '../loopback.js';
 import { aligned } from './progress.js';
-import { EXIT_CODES, readSettings, withDatabase } from './session.js';
+import { readSettings, withDatabase } from './session.js';
 
 interface HotOptions {
   readonly spread?: string;
@@ -87,6 +87,6 @@ export function hotCommand(): Command {
     .option('--json', 'as JSON')
     .option('--spread <prefix>', 'spread the writes of a geohash prefix of a collection over more partitions')
     .option('-c, --collection <key>', 'the collection of --spread')
-    .addHelpText('after', `\nSee docs/scaling.md.\n${EXIT_CODES}`)
+    .addHelpText('after', `\nSee docs/scaling.md.`)
     .action(runHot);
 }

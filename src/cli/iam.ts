@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 import { badInput } from '../errors.js';
-import { EXIT_CODES, readSettings } from './session.js';
+import { readSettings } from './session.js';
 
 const arnOf = (table: string) => `arn:aws:dynamodb:*:*:table/${table}`;
 
@@ -89,7 +89,6 @@ export function iamCommand(): Command {
     .addOption(new Option('--role <role>', 'what the role does').choices(Object.keys(ROLES)).makeOptionMandatory())
     .option('--table <name>', 'in place of CELLPORT_TABLE; for `source` the table that is followed')
     .option('--cdn <distribution>', 'ID of the CloudFront distribution in CELLPORT_CDN')
-    .addHelpText('after', EXIT_CODES)
     .action(async ({ role, cdn, ...given }: Options) => {
       if (role === 'source' && given.table === undefined) throw badInput('--table', '', 'the table that is followed');
       const table = given.table ?? (await readSettings()).config.tables.entities;

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 
 import { FILE_FORMATS } from '../ingest/read/file-format.js';
 import type { ImportOptions } from './import/options.js';
-import { EXIT_CODES, mapPropertyOption, prefixLengthOption, writeShardsOption } from './session.js';
+import { mapPropertyOption, prefixLengthOption, writeShardsOption } from './session.js';
 
 const HELP = `
 Rows: GeoJSON features with Point geometry (id, properties.name, properties.category); an array, lines (NDJSON) or a
@@ -23,8 +23,7 @@ Invalid rows go to the rejects file with their line and the reason, and the impo
 A table is copied to disk by a Scan, then loaded like a file. Its mapping says which items are markers: see
 docs/sources.md. Details become properties, and new collections draw the properties of the mapping.
 After an interruption, run the same command again: markers resume, zones write what is missing, readings start over
-without changing what is recorded.
-${EXIT_CODES}`;
+without changing what is recorded.`;
 
 async function run(file: string, options: ImportOptions): Promise<void> {
   const { fromTable, readings } = options;

@@ -7,7 +7,7 @@ import { CellportError } from '../errors.js';
 import { PRIVATE_FILE } from '../private-files.js';
 import { endOf, Interrupted } from './failure.js';
 import type { Answers } from './init/questions.js';
-import { EXIT_CODES, withDatabase } from './session.js';
+import { withDatabase } from './session.js';
 
 /** A mapping of the table in JSON; undefined, with the reason printed, if none can be proposed. */
 async function mappingOf(table: string): Promise<string | undefined> {
@@ -53,6 +53,5 @@ export function initCommand(): Command {
     .option('--database <where>', 'a region of AWS, a URL, or `local` for a container (local)')
     .option('--port <n>', 'port of the map on this machine (4000)')
     .option('--force', 'replace these files')
-    .addHelpText('after', EXIT_CODES)
     .action(init);
 }

@@ -1,15 +1,7 @@
 import { Command, Option } from 'commander';
 
 import type { Entity } from './entity-keys.js';
-import {
-  anyNumber,
-  EXIT_CODES,
-  keyStyle,
-  prefixLengthOption,
-  styleOption,
-  writeShardsOption,
-  type KeyOptions,
-} from './session.js';
+import { anyNumber, keyStyle, prefixLengthOption, styleOption, writeShardsOption, type KeyOptions } from './session.js';
 
 async function printKeys(entity: Entity, options: KeyOptions): Promise<void> {
   const { keysOf } = await import('./entity-keys.js');
@@ -20,9 +12,7 @@ async function printKeys(entity: Entity, options: KeyOptions): Promise<void> {
 }
 
 export function keysCommand(): Command {
-  const keys = new Command('keys')
-    .description('Print the keys of an entity in the tables; needs no database')
-    .addHelpText('after', EXIT_CODES);
+  const keys = new Command('keys').description('Print the keys of an entity in the tables; needs no database');
   const entity = (name: string, description: string): Command =>
     keys
       .command(name)

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { badInput, CellportError } from '../errors.js';
 import type { Execute } from './mcp/serve.js';
-import { EXIT_CODES, withDatabase, withSettings } from './session.js';
+import { withDatabase, withSettings } from './session.js';
 
 const ANSWERS_WITHIN_MS = 30_000;
 
@@ -51,8 +51,7 @@ export function mcpCommand(version: string): Command {
       'after',
       `
 It changes nothing. CELLPORT_KEY is an API key or a token, as for any client. It needs the package
-@modelcontextprotocol/sdk. See docs/embedding.md.
-${EXIT_CODES}`,
+@modelcontextprotocol/sdk. See docs/embedding.md.`,
     )
     .action(({ url }: { readonly url?: string }) => serve(url, version));
 }

@@ -3,7 +3,6 @@ import { Command, Option } from 'commander';
 import {
   anyNumber,
   boundsOption,
-  EXIT_CODES,
   keyStyle,
   prefixLengthOption,
   styleOption,
@@ -66,6 +65,5 @@ export function planCommand(): Command {
     .addOption(styleOption())
     .option('--code <code>', 'two-character code of the collection, for compact keys')
     .option('--json', 'print JSON')
-    .addHelpText('after', EXIT_CODES)
     .action(printPlan);
 }

@@ -23,7 +23,6 @@ import { reindexCommand } from './reindex.js';
 import { repartitionCommand } from './repartition.js';
 import { searchCommand } from './search.js';
 import { serveCommand } from './serve.js';
-import { EXIT_CODES } from './session.js';
 import { sourceCommand } from './source.js';
 import { sweepCommand } from './sweep.js';
 import { tableCommand } from './table.js';
@@ -37,6 +36,10 @@ Settings are environment variables. The most common ones:
   CELLPORT_LOG               silent, error, warn, info or debug (warn)
   AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB; AWS_REGION or AWS_PROFILE alone select AWS
 Without any AWS variable, the embedded DynamoDB Local is started. See docs/configuration.md for all settings.`;
+
+const EXIT_CODES = `
+Exit codes: 0 success, also after Ctrl-C or SIGTERM to a server; 1 failed or interrupted;
+2 invalid command line, setting or input.`;
 
 /** The full name of a command, for example `cellport table create`. */
 function commandPath(command: Command): string {
@@ -69,7 +72,7 @@ function buildProgram(): Command {
     .description('A GraphQL server for maps over Amazon DynamoDB.')
     .version(version, '-v, --version', 'print the version')
     .helpCommand(false)
-    .addHelpText('after', `${SETTINGS}\n${EXIT_CODES}`);
+    .addHelpText('after', SETTINGS);
   const commands = [
     serveCommand(version),
     initCommand(),
@@ -101,6 +104,7 @@ function buildProgram(): Command {
     command.helpCommand(false).exitOverride();
     showRequired(command);
     command.showHelpAfterError(`Usage: ${name} ${command.usage()}\n(see ${name} --help)`);
+    command.addHelpText('after', EXIT_CODES);
     const examples = EXAMPLES[name];
     if (examples !== undefined) command.addHelpText('after', `\nExamples:\n  ${examples.join('\n  ')}`);
     requireLast(command);

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { duration, grouped } from './progress.js';
-import { EXIT_CODES, resumed, withDatabase, type CommandSession } from './session.js';
+import { resumed, withDatabase, type CommandSession } from './session.js';
 
 async function recount(session: CommandSession, check: boolean): Promise<void> {
   const { database, log, signal } = session;
@@ -36,6 +36,5 @@ export function recountCommand(): Command {
       'Recount all markers, repair cells and rebuild pages, e.g. after a gap in the stream. Of a table of yours: see `cellport source verify`',
     )
     .option('--check', 'change nothing, also not which server has the work; fail if a cell or page is wrong')
-    .addHelpText('after', EXIT_CODES)
     .action(({ check = false }: { check?: boolean }) => withDatabase((session) => recount(session, check)));
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { systemClock } from '../clock.js';
 import { badInput, CellportError } from '../errors.js';
 import { duration, grouped } from './progress.js';
-import { EXIT_CODES, resumed, withDatabase, type CommandSession } from './session.js';
+import { resumed, withDatabase, type CommandSession } from './session.js';
 
 interface ReindexOptions {
   readonly check?: boolean;
@@ -64,6 +64,6 @@ export function reindexCommand(): Command {
     .option('--check', 'change nothing; fail if the index differs from the table')
     .option('--dead-letters', 'only retry dead letters: documents that OpenSearch rejected')
     .option('--accept-count', 'switch even if the new index has a different number of documents')
-    .addHelpText('after', `\nSee docs/search.md.\n${EXIT_CODES}`)
+    .addHelpText('after', `\nSee docs/search.md.`)
     .action((options: ReindexOptions) => withDatabase((session) => run(session, options)));
 }

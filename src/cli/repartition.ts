@@ -5,7 +5,6 @@ import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
 import { duration, progressBar, type ProgressBar } from './progress.js';
 import {
-  EXIT_CODES,
   mapPropertyOption,
   prefixLengthOption,
   resumed,
@@ -121,6 +120,6 @@ export function repartitionCommand(): Command {
     .addOption(
       new Option('--max-wcu <n>', 'write units to consume per second').argParser(wholeNumber(1, 40_000)).default(500),
     )
-    .addHelpText('after', `\nWithout a layout, resumes an interrupted change. See docs/performance.md.\n${EXIT_CODES}`)
+    .addHelpText('after', `\nWithout a layout, resumes an interrupted change. See docs/performance.md.`)
     .action((key: string, options: RepartitionOptions) => withDatabase((session) => run(session, key, options)));
 }

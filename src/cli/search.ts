@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { SearchOptions } from './search/print.js';
-import { anyNumber, boundsOption, EXIT_CODES, wholeNumber, withDatabase } from './session.js';
+import { anyNumber, boundsOption, wholeNumber, withDatabase } from './session.js';
 
 function parseNear(text: string): readonly [number, number] {
   const [lng, lat, ...more] = text.split(',').map(anyNumber);
@@ -32,8 +32,7 @@ export function searchCommand(): Command {
       'after',
       `
 The index is in OpenSearch if CELLPORT_OPENSEARCH_URL is set, otherwise that of a server on this machine. \`cellport
-serve\` builds it and keeps it up to date. It only finds results; they are read from the database. See docs/search.md.
-${EXIT_CODES}`,
+serve\` builds it and keeps it up to date. It only finds results; they are read from the database. See docs/search.md.`,
     )
     .action(async (words: readonly string[], options: SearchOptions, command: Command) => {
       if (words.length === 0 && options.bounds === undefined)

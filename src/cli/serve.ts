@@ -7,7 +7,7 @@ import type { DerivedData } from '../server/consumer.js';
 import type { Demo } from '../server/demo.js';
 import { Interrupted } from './failure.js';
 import { duration, grouped, importBars } from './progress.js';
-import { EXIT_CODES, wholeNumber, withSettings, type CommandSettings } from './session.js';
+import { wholeNumber, withSettings, type CommandSettings } from './session.js';
 
 interface ServeOptions {
   readonly workers?: number;
@@ -140,7 +140,6 @@ export function serveCommand(version: string): Command {
       wholeNumber(1, 1_000_000),
     )
     .option('--workers <number>', 'processes that answer requests, in place of CELLPORT_WORKERS', wholeNumber(1, 128))
-    .addHelpText('after', EXIT_CODES)
     .action((options: ServeOptions) =>
       withSettings((settings) => run(settings, options, version), { demo: options.demo !== undefined }),
     );

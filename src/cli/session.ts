@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
@@ -11,13 +11,9 @@ import type { Call } from '../store/database.js';
 import { isOutage } from '../store/request/failures.js';
 import { Interrupted } from './failure.js';
 
-export const EXIT_CODES = `
-Exit codes: 0 success, also after Ctrl-C or SIGTERM to a server; 1 failed or interrupted;
-2 invalid command line, setting or input.`;
-
-/** A command of a group. */
-export const subcommand = (name: string, description: string): Command =>
-  new Command(name).description(description).addHelpText('after', EXIT_CODES);
+/** Returns a function that adds commands to a group. */
+export const subcommands = (group: Command) => (name: string, description: string) =>
+  group.command(name).description(description);
 
 /** Returns a parser for an option that is an integer in a range. */
 export function wholeNumber(from: number, to: number) {

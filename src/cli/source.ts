@@ -1,86 +1,76 @@
 import { Command, Option } from 'commander';
 
 import type { DeleteOptions } from './delete.js';
-import { interval, subcommand, wholeNumber, withDatabase } from './session.js';
+import { interval, subcommands, wholeNumber, withDatabase } from './session.js';
 import type { CheckOptions } from './source/check.js';
 import type { SourceOptions } from './source/create.js';
+
+/** What three of the commands do, which is loaded when one runs. */
+const create = () => import('./source/create.js');
 
 export function sourceCommand(): Command {
   const command = new Command('source').description(
     'Show a table of yours on a map: Cellport follows it and writes nothing to it. See docs/sources.md',
   );
-  command.addCommand(
-    subcommand('propose', 'Look at up to 500 items of a table and print a mapping of those that have a position')
-      .requiredOption('--table <name>', 'the table')
-      .option('--kind <name>', 'the kind of items (the commonest)')
-      .addOption(
-        new Option('--preset <name>', 'the library that writes the table: the Geo Library for DynamoDB')
-          .choices(['dynamodb-geo'])
-          .conflicts('kind'),
-      )
-      .action((options: { readonly table: string; readonly kind?: string; readonly preset?: 'dynamodb-geo' }) =>
-        withDatabase(async (session) => {
-          const mapping = await (await import('./source/propose.js')).proposeMapping(session, options);
-          console.error('Save this as a file, e.g. mapping.json, and try it with: cellport source check mapping.json');
-          console.log(mapping);
-        }),
-      ),
-  );
-  command.addCommand(
-    subcommand('check', 'Try a mapping on a sample of its table; writes nothing')
-      .argument('<file>', 'the mapping')
-      .option('--sample <n>', 'items to look at (500)', wholeNumber(1, 100_000))
-      .option('--every <interval>', 'see create', interval)
-      .action((file: string, options: CheckOptions) =>
-        withDatabase(async (session) => (await import('./source/check.js')).checkMapping(session, file, options)),
-      ),
-  );
-  command.addCommand(
-    subcommand('create', 'Create a collection that follows a table, and fill it; run it again if it was interrupted')
-      .argument('<key>', 'key of the new collection')
-      .argument('<file>', 'the mapping')
-      .option('--name <name>', 'name of the collection (its key)')
-      .option('--code <code>', 'two-character code of the collection, for compact keys')
-      .option('--every <interval>', 'read the table so often instead of following it, such as 1h', interval)
-      .option('--max-rcu <n>', 'read units a second that reading the whole table may take', wholeNumber(1, 1_000_000))
-      .action((key: string, file: string, options: SourceOptions) =>
-        withDatabase(async (session) => (await import('./source/create.js')).createSource(session, key, file, options)),
-      ),
-  );
-  command.addCommand(
-    subcommand('change', 'Give a source another mapping; maps show the old one until the table has been read')
-      .argument('<key>', 'key of the collection')
-      .argument('<file>', 'the new mapping')
-      .option('--every <interval>', 'see create', interval)
-      .option('--max-rcu <n>', 'see create', wholeNumber(1, 1_000_000))
-      .action((key: string, file: string, options: SourceOptions) =>
-        withDatabase(async (session) => (await import('./source/create.js')).changeSource(session, key, file, options)),
-      ),
-  );
-  command.addCommand(
-    subcommand('status', 'Show what collections follow which tables, how far they are, and what is rejected')
-      .argument('[key]', 'key of the collection (all that follow tables)')
-      .option('--json', 'print JSON')
-      .action((key: string | undefined, { json = false }: { readonly json?: boolean }) =>
-        withDatabase(async (session) => (await import('./source/status.js')).printSources(session, key, json)),
-      ),
-  );
-  command.addCommand(
-    subcommand('verify', 'Compare all items of the table with the map; fails if they differ')
-      .argument('<key>', 'key of the collection')
-      .option('--repair', 'fill it again if they differ')
-      .action((key: string, { repair = false }: { readonly repair?: boolean }) =>
-        withDatabase(async (session) => (await import('./source/create.js')).verifySource(session, key, repair)),
-      ),
-  );
-  command.addCommand(
-    subcommand('delete', 'Delete a collection that follows a table, and what was derived; nothing of the table changes')
-      .argument('<key>', 'key of the collection')
-      .option('--yes', 'do not ask; required without a terminal')
-      .option('--wait', 'wait until its key can be used again: a minute or more')
-      .action((key: string, options: DeleteOptions) =>
-        withDatabase(async (session) => (await import('./delete.js')).deleteSource(session, key, options)),
-      ),
-  );
+  const subcommand = subcommands(command);
+  subcommand('propose', 'Look at up to 500 items of a table and print a mapping of those that have a position')
+    .requiredOption('--table <name>', 'the table')
+    .option('--kind <name>', 'the kind of items (the commonest)')
+    .addOption(
+      new Option('--preset <name>', 'the library that writes the table: the Geo Library for DynamoDB')
+        .choices(['dynamodb-geo'])
+        .conflicts('kind'),
+    )
+    .action((options: { readonly table: string; readonly kind?: string; readonly preset?: 'dynamodb-geo' }) =>
+      withDatabase(async (session) => {
+        const mapping = await (await import('./source/propose.js')).proposeMapping(session, options);
+        console.error('Save this as a file, e.g. mapping.json, and try it with: cellport source check mapping.json');
+        console.log(mapping);
+      }),
+    );
+  subcommand('check', 'Try a mapping on a sample of its table; writes nothing')
+    .argument('<file>', 'the mapping')
+    .option('--sample <n>', 'items to look at (500)', wholeNumber(1, 100_000))
+    .option('--every <interval>', 'see create', interval)
+    .action((file: string, options: CheckOptions) =>
+      withDatabase(async (session) => (await import('./source/check.js')).checkMapping(session, file, options)),
+    );
+  subcommand('create', 'Create a collection that follows a table, and fill it; run it again if it was interrupted')
+    .argument('<key>', 'key of the new collection')
+    .argument('<file>', 'the mapping')
+    .option('--name <name>', 'name of the collection (its key)')
+    .option('--code <code>', 'two-character code of the collection, for compact keys')
+    .option('--every <interval>', 'read the table so often instead of following it, such as 1h', interval)
+    .option('--max-rcu <n>', 'read units a second that reading the whole table may take', wholeNumber(1, 1_000_000))
+    .action((key: string, file: string, options: SourceOptions) =>
+      withDatabase(async (session) => (await create()).createSource(session, key, file, options)),
+    );
+  subcommand('change', 'Give a source another mapping; maps show the old one until the table has been read')
+    .argument('<key>', 'key of the collection')
+    .argument('<file>', 'the new mapping')
+    .option('--every <interval>', 'see create', interval)
+    .option('--max-rcu <n>', 'see create', wholeNumber(1, 1_000_000))
+    .action((key: string, file: string, options: SourceOptions) =>
+      withDatabase(async (session) => (await create()).changeSource(session, key, file, options)),
+    );
+  subcommand('status', 'Show what collections follow which tables, how far they are, and what is rejected')
+    .argument('[key]', 'key of the collection (all that follow tables)')
+    .option('--json', 'print JSON')
+    .action((key: string | undefined, { json = false }: { readonly json?: boolean }) =>
+      withDatabase(async (session) => (await import('./source/status.js')).printSources(session, key, json)),
+    );
+  subcommand('verify', 'Compare all items of the table with the map; fails if they differ')
+    .argument('<key>', 'key of the collection')
+    .option('--repair', 'fill it again if they differ')
+    .action((key: string, { repair = false }: { readonly repair?: boolean }) =>
+      withDatabase(async (session) => (await create()).verifySource(session, key, repair)),
+    );
+  subcommand('delete', 'Delete a collection that follows a table, and what was derived; nothing of the table changes')
+    .argument('<key>', 'key of the collection')
+    .option('--yes', 'do not ask; required without a terminal')
+    .option('--wait', 'wait until its key can be used again: a minute or more')
+    .action((key: string, options: DeleteOptions) =>
+      withDatabase(async (session) => (await import('./delete.js')).deleteSource(session, key, options)),
+    );
   return command;
 }

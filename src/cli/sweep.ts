@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { systemClock } from '../clock.js';
 import { badInput } from '../errors.js';
 import { duration, grouped } from './progress.js';
-import { EXIT_CODES, resumed, wholeNumber, withDatabase, type CommandSession } from './session.js';
+import { resumed, wholeNumber, withDatabase, type CommandSession } from './session.js';
 
 async function sweep({ database, signal, call }: CommandSession, olderThan: number): Promise<void> {
   const { objects } = database.geometry;
@@ -29,6 +29,5 @@ export function sweepCommand(): Command {
         .argParser(wholeNumber(1, 1_000_000))
         .default(60),
     )
-    .addHelpText('after', EXIT_CODES)
     .action(({ olderThan }: { olderThan: number }) => withDatabase((session) => sweep(session, olderThan)));
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { CellportError } from '../errors.js';
 import type { Backend } from '../server/backend.js';
 import { checkTableName } from './iam.js';
-import { EXIT_CODES, readSettings } from './session.js';
+import { readSettings, subcommands } from './session.js';
 
 /** Runs work on the database. A signal ends the process immediately, which is safe because each step is atomic. */
 async function withTables(work: (backend: Backend) => Promise<void>): Promise<void> {
@@ -101,28 +101,19 @@ async function confirmDrop(yes: boolean): Promise<void> {
 }
 
 export function tableCommand(): Command {
-  const table = new Command('table')
-    .description('Create, describe or delete the tables')
-    .addHelpText('after', EXIT_CODES);
-  table
-    .command('create')
-    .description('Create missing tables and check existing ones')
-    .action(() => withTables(create));
-  table
-    .command('describe')
-    .description(
-      'Print status, indexes, item counts and differences from the required schema, also of tables of months',
-    )
+  const table = new Command('table').description('Create, describe or delete the tables');
+  const subcommand = subcommands(table);
+  subcommand('create', 'Create missing tables and check existing ones').action(() => withTables(create));
+  subcommand(
+    'describe',
+    'Print status, indexes, item counts and differences from the required schema, also of tables of months',
+  )
     .option('--json', 'print JSON')
     .action(({ json = false }: { json?: boolean }) => withTables((backend) => describe(backend, json)));
-  table
-    .command('schema')
-    .description('Print both tables as JSON, as requests of CreateTable and their attribute of expiry')
+  subcommand('schema', 'Print both tables as JSON, as requests of CreateTable and their attribute of expiry')
     .option('--table <name>', 'in place of CELLPORT_TABLE')
     .action(printSchema);
-  table
-    .command('delete')
-    .description('Delete both tables, those of months of readings, and everything in them')
+  subcommand('delete', 'Delete both tables, those of months of readings, and everything in them')
     .option('--yes', 'confirm; without it nothing is deleted')
     .action(({ yes = false }: { yes?: boolean }) => confirmDrop(yes));
   return table;

@@ -8,7 +8,7 @@ import type { CommandSession } from '../session.js';
 export async function audited(
   { config, database, log }: CommandSession,
   what: string,
-  command: () => Promise<readonly string[]>,
+  command: () => Promise<readonly string[] | undefined>,
 ): Promise<void> {
   const audit = openAudit(config, database, log);
   const note = (outcome: string, keys: readonly string[]) =>
@@ -20,12 +20,12 @@ export async function audited(
       operation: undefined,
       changes: [{ what, collection: undefined, keys, more: 0, outcome }],
     });
-  let changed: readonly string[];
+  let changed: readonly string[] | undefined;
   try {
     changed = await command();
   } catch (error) {
     await note(error instanceof CellportError ? error.code : 'FAILED', []);
     throw error;
   }
-  await note('OK', changed);
+  await note('OK', changed ?? []);
 }

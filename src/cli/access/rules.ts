@@ -29,18 +29,16 @@ export async function setRules(
   { call }: CommandSession,
   path: string,
   { dryRun = false }: { readonly dryRun?: boolean },
-): Promise<void> {
+): Promise<undefined> {
   const { json, value } = await readJsonFile(path, readRules);
   const before = linesOf(parsed((await storedRules(call))?.json));
   const after = linesOf(value);
   for (const line of before) if (!after.includes(line)) console.log(printable(`- ${line}`));
   for (const line of after) if (!before.includes(line)) console.log(printable(`+ ${line}`));
-  if (dryRun) {
-    console.error('Nothing was changed.');
-    return;
-  }
-  await storeRules(call, json);
-  console.error('The rules are in force on every server with CELLPORT_AUTH=on within a second.');
+  if (!dryRun) await storeRules(call, json);
+  console.error(
+    dryRun ? 'Nothing was changed.' : 'The rules are in force on every server with CELLPORT_AUTH=on within a second.',
+  );
 }
 
 /** Prints the rules as they were set. */

@@ -2,12 +2,10 @@ import { stat } from 'node:fs/promises';
 
 import { badInput, CellportError } from '../../errors.js';
 import { RejectsFile } from '../../ingest/read/rejects.js';
-import { withBackend } from '../../server/backend.js';
-import { newCall } from '../../store/database.js';
 import { openTables } from '../../store/table/tables.js';
 import { Interrupted } from '../failure.js';
 import { duration, grouped, importBars, printable, sum, type ImportBars } from '../progress.js';
-import { withSettings, type CommandSession } from '../session.js';
+import { withDatabase, type CommandSession } from '../session.js';
 
 /** Options of every import. */
 export interface ReportOptions {
@@ -83,13 +81,10 @@ export async function runImport(
   }
 
   try {
-    await withSettings((settings) =>
-      withBackend(settings, async (backend) => {
-        const { table } = await openTables(backend.database);
-        const session = { ...settings, ...backend, call: newCall(backend.database, settings.signal) };
-        await work({ session, table, rejects, bars, report: (outcome) => report(outcome, backend.where) });
-      }),
-    );
+    await withDatabase(async (session) => {
+      const { table } = await openTables(session.database);
+      await work({ session, table, rejects, bars, report: (outcome) => report(outcome, session.where) });
+    });
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     throw new Interrupted(`${error.message}; ${resume}`);
