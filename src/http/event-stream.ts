@@ -1,11 +1,12 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 import { credentialIn } from '../access/credential.js';
 import { CellportError } from '../errors.js';
 import { formatted } from '../graphql/error-format.js';
 import { operationIn, type OperationRequest, type OperationResult } from '../graphql/execution/pipeline.js';
 import { only } from '../graphql/execution/subscriptions.js';
+import type { Log } from '../log.js';
 import type { Admit } from './admit.js';
 import { foreignPage, isForeignPage } from './origins.js';
 import type { SubscriptionsOptions } from './socket-protocol.js';
@@ -51,32 +52,36 @@ export interface Events<T> {
 }
 
 /**
- * Sends events until they end, or something ends them: `hold` is given what does, and returns what ends that. The handler of
- * graphql-sse would read events as fast as they come, and buffer without limit for a slow client.
+ * Sends events until they end, or something ends them: `hold` is given what does, and returns what ends that. Never rejects. The
+ * handler of graphql-sse would read events as fast as they come, and buffer without limit for a slow client.
  */
 export async function sendEvents<T>(
-  response: ServerResponse,
-  headers: OutgoingHttpHeaders,
+  reply: FastifyReply,
   { events, textOf, endOf, last, stop }: Events<T>,
   hold: (end: (reason: CellportError) => void) => () => void,
+  log: Log,
 ): Promise<void> {
+  const response = reply.hijack().raw;
   let ended: CellportError | undefined;
   const release = hold((reason) => {
     ended ??= reason;
     stop();
   });
-  response.writeHead(200, { ...headers, ...HEAD });
-  await write(response, ':\n\n');
   const pinging = setInterval(() => {
     if (response.writableLength === 0) void write(response, ':\n\n');
   }, PING_EVERY_MS);
   try {
+    response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...HEAD });
+    await write(response, ':\n\n');
     for await (const event of events) {
       if (ended !== undefined) break;
       await write(response, await textOf(event));
     }
     if (ended !== undefined) await write(response, await textOf(endOf(ended)));
     if (last !== '') await write(response, last);
+  } catch (err) {
+    log.error({ err }, 'An event stream failed with an unexpected error');
+    response.destroy();
   } finally {
     release();
     clearInterval(pinging);
@@ -101,17 +106,12 @@ export function addEventStreams(
       const credential = credentialIn(headers);
       const access = await graphql.accessOf(credential);
       // A subscription holds its place until it has started; others do not wait for its end.
-      const started = await admit(request, reply, async ({ body, ...caller }) =>
-        method === 'GET'
-          ? graphql.subscribe(operationIn(query as Readonly<Record<string, string | undefined>>), {
-              ...caller,
-              access,
-              forbidsWrites: NEEDS_POST,
-            })
-          : graphql.subscribe((body ?? {}) as OperationRequest, { ...caller, access }),
-      );
+      const started = await admit(request, reply, async ({ body, ...caller }) => {
+        const asked = method === 'GET' ? operationIn(query as Readonly<Record<string, string | undefined>>) : body;
+        const forbidsWrites = method === 'GET' ? NEEDS_POST : undefined;
+        return graphql.subscribe((asked ?? {}) as OperationRequest, { ...caller, access, forbidsWrites });
+      });
       if (started === undefined) return reply;
-      reply.hijack();
       const answers: AsyncIterableIterator<OperationResult> = 'errors' in started ? only(started) : started.answers;
       const events: Events<OperationResult> = {
         events: answers,
@@ -120,11 +120,7 @@ export function addEventStreams(
         last: 'event: complete\ndata: \n\n',
         stop: () => void answers.return?.(undefined),
       };
-      const hold = (end: (reason: CellportError) => void) => graphql.hold(credential, access, end);
-      sendEvents(reply.raw, reply.getHeaders() as OutgoingHttpHeaders, events, hold).catch((err: unknown) => {
-        log.error({ err }, 'An event stream failed with an unexpected error');
-        reply.raw.destroy();
-      });
+      void sendEvents(reply, events, (end) => graphql.hold(credential, access, end), log);
     },
   });
 }

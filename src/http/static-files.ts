@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
+import { entityOf, sendEntity } from './entity.js';
 import { varyBy } from './vary.js';
 
 /** A content security policy that allows this server's own files and the given sources. */
@@ -68,11 +68,6 @@ function filled(page: string, origin: string, styleUrl: string | undefined): str
     .replace('</head>', () => `${style}</head>`);
 }
 
-/** A weak tag, because it is the same for all encodings. */
-const tagOf = (text: string) => `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
-
-const isKnown = (tag: string, known = '') => known.split(',').some((each) => each.trim() === tag);
-
 /** Paths of files that never change: assets, whose names have a hash, and tiles, in a folder named by one. */
 const UNCHANGING = /^(assets|tiles[\\/][0-9a-f]{8})[\\/]/;
 
@@ -112,13 +107,15 @@ export function addMap(server: FastifyInstance, root: string | undefined, style:
   void server.register(async (scope) => {
     addFiles(scope, { root, prefix: '/map/', contentSecurityPolicy: mapPolicy(style) });
     const readPage = keepRead(join(root, 'index.html'));
-    scope.get('/', async ({ protocol, host, headers }, reply) => {
+    scope.get('/', async (request, reply) => {
       // X-Forwarded headers are not trusted to name another protocol or host.
-      const page = filled(await readPage(), host === '' ? '' : `${protocol}://${host}`, style.styleUrl);
-      const etag = tagOf(page);
-      void reply.headers({ etag, 'cache-control': 'no-cache' });
-      if (isKnown(etag, headers['if-none-match'])) return reply.code(304).send();
-      return reply.type('text/html; charset=utf-8').send(page);
+      const page = filled(
+        await readPage(),
+        request.host === '' ? '' : `${request.protocol}://${request.host}`,
+        style.styleUrl,
+      );
+      const caching = { isForAnyone: true, sharedSeconds: 0 };
+      return sendEntity(request, reply, entityOf(Buffer.from(page)), 'text/html; charset=utf-8', caching);
     });
     scope.get('/map/', (_request, reply) => reply.redirect('/'));
   });

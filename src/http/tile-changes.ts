@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLFormattedError } from 'graphql';
 
@@ -66,7 +65,6 @@ export function addTileChanges(
       const status = statusOfCode(started.errors[0]?.extensions?.['code']);
       return reply.code(status).header('cache-control', 'no-store').send({ errors: started.errors });
     }
-    reply.hijack();
     const events = {
       events: batches(started.answers),
       textOf: async (event: TileEvent) =>
@@ -77,10 +75,6 @@ export function addTileChanges(
       last: '',
       stop: () => void started.answers.return?.(undefined),
     };
-    const hold = (end: (reason: CellportError) => void) => graphql.hold(credential, access, end);
-    sendEvents(reply.raw, reply.getHeaders() as OutgoingHttpHeaders, events, hold).catch((err: unknown) => {
-      log.error({ err }, 'An event stream failed with an unexpected error');
-      reply.raw.destroy();
-    });
+    void sendEvents(reply, events, (end) => graphql.hold(credential, access, end), log);
   });
 }
