@@ -4,7 +4,7 @@ import type { Budget } from '../../model/budget.js';
 import type { Quotas } from '../../model/quotas.js';
 import type { Call, Database, Item } from '../database.js';
 import { readItem } from '../request/conditional-write.js';
-import { isFailure } from '../request/failures.js';
+import { holds } from '../request/failures.js';
 import { send } from '../request/send.js';
 import { transact, type Write } from '../request/transact.js';
 import { queryResponses } from '../table/query-responses.js';
@@ -123,9 +123,7 @@ export async function noteUse(call: Call, { hash }: StoredKey, hour: string): Pr
     ExpressionAttributeNames: { '#used': 'usedAt' },
     ExpressionAttributeValues: { ':hour': hour },
   };
-  await send(call, 'update', update).catch((error: unknown) => {
-    if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
-  });
+  await holds(send(call, 'update', update));
 }
 
 const subjectHash = (subject: string) => createHash('sha256').update(subject).digest('base64url');

@@ -5,7 +5,7 @@ import { badInput } from '../../errors.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { Collection } from '../../model/collection.js';
 import type { Call } from '../database.js';
-import { isFailure } from '../request/failures.js';
+import { holds } from '../request/failures.js';
 import { send } from '../request/send.js';
 
 /** The kinds of object that a collection numbers. */
@@ -81,18 +81,15 @@ export async function countFrom(
   number: number,
   counted: Counted = 'marker',
 ): Promise<void> {
-  try {
-    await send(call, 'update', {
-      TableName: call.db.tables.entities,
-      Key: { ...counterKey(call.db.keys, collection, counted) },
-      UpdateExpression: 'SET #n = :number',
-      ConditionExpression: 'attribute_not_exists(#n) OR #n < :number',
-      ExpressionAttributeNames: { '#n': 'n' },
-      ExpressionAttributeValues: { ':number': number },
-    });
-  } catch (error) {
-    if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
-  }
+  const raise = {
+    TableName: call.db.tables.entities,
+    Key: { ...counterKey(call.db.keys, collection, counted) },
+    UpdateExpression: 'SET #n = :number',
+    ConditionExpression: 'attribute_not_exists(#n) OR #n < :number',
+    ExpressionAttributeNames: { '#n': 'n' },
+    ExpressionAttributeValues: { ':number': number },
+  };
+  await holds(send(call, 'update', raise));
 }
 
 /** A UUID in stored form; undefined if the text is not a UUID. */

@@ -8,7 +8,7 @@ import { DayFold, formatDay } from '../../model/reading-summary.js';
 import type { Call, Item } from '../database.js';
 import { getMarkers } from '../marker/markers.js';
 import { batchGet, deleteInBulk, putInBulk, type BulkOptions } from '../request/batches.js';
-import { isFailure } from '../request/failures.js';
+import { holds } from '../request/failures.js';
 import { itemBytes, MAX_ITEM_BYTES } from '../request/item-size.js';
 import { send } from '../request/send.js';
 import { queryResponses } from '../table/query-responses.js';
@@ -99,17 +99,6 @@ export async function readDays(call: Call, days: readonly MarkerDay[]): Promise<
     const awaits = typeof item['awaits'] === 'number' ? item['awaits'] : undefined;
     return { version: String(item['v']), epoch: Number(item['e']), awaits, kept: keptIn(item) };
   });
-}
-
-/** Runs a conditional write; returns whether the condition held. */
-async function holds(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
-    throw error;
-  }
 }
 
 const unchanged = ({ version, epoch }: OpenDay) => ({

@@ -6,7 +6,7 @@ import type { Key } from '../../keys/document-id.js';
 import { retry } from '../../retry.js';
 import type { Call, Item } from '../database.js';
 import { ABSENT } from './create-once.js';
-import { AnswerLost, failureOf, isFailure, mayHaveBeenApplied, OutcomeUnknown } from './failures.js';
+import { AnswerLost, failureOf, holds, isFailure, mayHaveBeenApplied, OutcomeUnknown } from './failures.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './pacing.js';
 import { send } from './send.js';
 import { transactOnce } from './transact.js';
@@ -206,11 +206,7 @@ export async function putIfAbsent(call: Call, table: string, item: Item): Promis
  * Replaces version `item.version - 1` of an item; the first version is 1. Returns false if another write came first,
  * which may have been this one with its response lost.
  */
-export async function putVersion(
-  call: Call,
-  table: string,
-  item: Item & { readonly version: number },
-): Promise<boolean> {
+export function putVersion(call: Call, table: string, item: Item & { readonly version: number }): Promise<boolean> {
   const { version } = item;
   const condition = {
     ConditionExpression: '#version = :before',
@@ -218,13 +214,7 @@ export async function putVersion(
     ExpressionAttributeValues: { ':before': version - 1 },
   };
   const first = putIfAbsentRequest(table, item);
-  try {
-    await send(call, 'put', version === 1 ? first : { ...first, ...condition });
-    return true;
-  } catch (error) {
-    if (isFailure(error, 'ConditionalCheckFailedException')) return false;
-    throw error;
-  }
+  return holds(send(call, 'put', version === 1 ? first : { ...first, ...condition }));
 }
 
 /** Puts items that must not exist yet in one transaction; returns false, having put none, if one of their keys is taken. */

@@ -115,6 +115,17 @@ export function isDisconnected(error: unknown): boolean {
   return code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
+/** Whether a write was made; false if DynamoDB refused it, as its condition did not hold. */
+export async function holds(write: Promise<unknown>, refusal = 'ConditionalCheckFailedException'): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (isFailure(error, refusal)) return false;
+    throw error;
+  }
+}
+
 /** Whether a command failed because its table does not exist. */
 export function isMissingTable(error: unknown): boolean {
   return isFailure(error instanceof CellportError ? error.cause : error, 'ResourceNotFoundException');

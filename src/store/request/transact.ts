@@ -2,7 +2,7 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 
 import { retry } from '../../retry.js';
 import type { Call } from '../database.js';
-import { cancellationCodes, isFailure, isTransactionConflict } from './failures.js';
+import { cancellationCodes, holds, isTransactionConflict } from './failures.js';
 import { CONFLICT_RETRIES, TooManyUpdates } from './pacing.js';
 import { send } from './send.js';
 
@@ -14,14 +14,8 @@ export type Write = Writes[number];
  * canceled: a condition did not hold, or another transaction was under way. The SDK sends a token with all attempts, so
  * that a repeated attempt is not refused if the first was applied.
  */
-export async function transactOnce(call: Call, writes: Writes): Promise<boolean> {
-  try {
-    await send(call, 'transactWrite', { TransactItems: writes });
-    return true;
-  } catch (error) {
-    if (isFailure(error, 'TransactionCanceledException')) return false;
-    throw error;
-  }
+export function transactOnce(call: Call, writes: Writes): Promise<boolean> {
+  return holds(send(call, 'transactWrite', { TransactItems: writes }), 'TransactionCanceledException');
 }
 
 /** Which writes of a rejected transaction had a condition that did not hold. */
