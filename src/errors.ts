@@ -36,6 +36,14 @@ export class CellportError extends Error {
   }
 }
 
+/** For `catch`: answers a CellportError, with one of some codes if any are given; throws other errors on. */
+export const ifRefused =
+  <T>(answer: (error: CellportError) => T, ...codes: readonly ErrorCode[]) =>
+  (error: unknown): T => {
+    if (error instanceof CellportError && (codes.length === 0 || codes.includes(error.code))) return answer(error);
+    throw error;
+  };
+
 /** The reason for a failure that clients may see. The messages of others may name paths, hosts or accounts. */
 export function reasonFor(error: unknown): string {
   return error instanceof CellportError ? error.message : 'an unexpected error; see the log of the server';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { CellportError, notFound } from '../errors.js';
+import { CellportError, ifRefused, notFound } from '../errors.js';
 import { GEO_ATTRIBUTES } from '../keys/indexes.js';
 import { hasSameNames, otherLayout, writtenMapProperties, type Collection } from '../model/collection.js';
 import { pickProperties, type Properties } from '../model/marker.js';
@@ -77,13 +77,8 @@ export async function redrawMarker(call: Call, collection: Collection, found: It
     if (current === undefined) throw notFound('marker', String(found['pk']));
     return { found: current, next: redrawn(collection, current) };
   };
-  try {
-    const { before, after } = await changeItem(call, async () => found, decide);
-    return before !== after;
-  } catch (error) {
-    if (error instanceof CellportError && error.code === 'NOT_FOUND') return false;
-    throw error;
-  }
+  const changed = changeItem(call, async () => found, decide).then(({ before, after }) => before !== after);
+  return changed.catch(ifRefused(() => false, 'NOT_FOUND'));
 }
 
 const MARKERS_AT_A_TIME = 16;

@@ -1,4 +1,4 @@
-import { CellportError } from '../errors.js';
+import { ifRefused } from '../errors.js';
 import { areaContains } from '../geo/bounds.js';
 import { Budget } from '../loaders/budget.js';
 import { isCounted } from '../model/grant.js';
@@ -114,11 +114,8 @@ async function inside(context: MapContext, viewport: Viewport, question: Content
     if (counted > limit) return { counted };
   }
   const query = { collection, cover, budget, accept, filter, wanted: isStored ? limit + 1 : undefined };
-  try {
-    return { markers: await readAll(context, query, field, 'use a smaller bounding box, or query clusters') };
-  } catch (error) {
-    // More than can be read is more than fits; with a filter there is no other way to find out.
-    if (isStored && error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return {};
-    throw error;
-  }
+  const reading = readAll(context, query, field, 'use a smaller bounding box, or query clusters');
+  const found = reading.then((markers): Inside => ({ markers }));
+  // More than can be read is more than fits; with a filter there is no other way to find out.
+  return isStored ? found.catch(ifRefused(() => ({}), 'LIMIT_EXCEEDED')) : found;
 }

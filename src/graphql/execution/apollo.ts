@@ -8,7 +8,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError } from 'graphql';
 
-import { CellportError } from '../../errors.js';
+import { ifRefused, type CellportError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { RequestContext, Services } from '../context.js';
 import type { OperationResult, Pipeline } from './pipeline.js';
@@ -80,12 +80,9 @@ export async function startApollo(
     csrfPrevention: true,
     formatError: (_formatted, error) => pipeline.format(error),
     async stringifyResult(result) {
-      try {
-        return `${await writer.stringify(result)}\n`;
-      } catch (error) {
-        if (!(error instanceof CellportError)) throw error;
-        throw new GraphQLError(error.message, { originalError: error, extensions: { http: { status: 400 } } });
-      }
+      const refuse = (error: CellportError) =>
+        new GraphQLError(error.message, { originalError: error, extensions: { http: { status: 400 } } });
+      return `${await writer.stringify(result).catch(ifRefused((error) => Promise.reject(refuse(error))))}\n`;
     },
     logger: { debug: write(log.debug), info: write(log.info), warn: write(log.warn), error: write(log.error) },
     plugins: [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { CellportError, limitExceeded } from '../../errors.js';
+import { ifRefused, limitExceeded } from '../../errors.js';
 import { jsonOf } from '../../model/json.js';
 import type { Scheduler } from '../../scheduling/scheduler.js';
 import { formatted } from '../error-format.js';
@@ -235,11 +235,7 @@ export class AnswerWriter {
 
   /** The JSON of the answer to one event; of an error instead if it is too long. */
   async write(answer: object): Promise<string> {
-    try {
-      return String(this.spliced(await this.stringify(answer)));
-    } catch (error) {
-      if (!(error instanceof CellportError)) throw error;
-      return JSON.stringify({ errors: [formatted(error)] });
-    }
+    const written = this.stringify(answer).then((text) => String(this.spliced(text)));
+    return written.catch(ifRefused((error) => JSON.stringify({ errors: [formatted(error)] })));
   }
 }

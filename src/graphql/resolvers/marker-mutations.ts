@@ -1,4 +1,4 @@
-import { badInput, CellportError, notFound } from '../../errors.js';
+import { badInput, ifRefused, notFound } from '../../errors.js';
 import { cellRange } from '../../geo/geohash.js';
 import { parseId } from '../../keys/ids.js';
 import type { Collection } from '../../model/collection.js';
@@ -103,15 +103,10 @@ export const markerMutations = {
       throw badInput('ids', `${ids.length} IDs`, `at most ${MAX_MARKERS_A_CALL} IDs per call`);
     }
     const markers = ids.map(async (id, index) => {
-      try {
-        // Two deletions of one marker would disturb each other's removal of its readings.
-        if (ids.indexOf(id) < index) throw notFound('marker', id);
-        if (parseId(id)?.type !== 'marker') throw badInput(`ids[${index}]`, id, 'the ID of a marker');
-        return await referenceOf(context, 'marker', id, 'deleteMarkers');
-      } catch (error) {
-        if (error instanceof CellportError) return error;
-        throw error;
-      }
+      // Two deletions of one marker would disturb each other's removal of its readings.
+      if (ids.indexOf(id) < index) return notFound('marker', id);
+      if (parseId(id)?.type !== 'marker') return badInput(`ids[${index}]`, id, 'the ID of a marker');
+      return referenceOf(context, 'marker', id, 'deleteMarkers').catch(ifRefused((error) => error));
     });
     const now = services.now().toISOString();
     const { written, failures } = await deleteMarkers(work, await Promise.all(markers), now);

@@ -1,4 +1,4 @@
-import { CellportError } from '../../errors.js';
+import { ifRefused } from '../../errors.js';
 import { areaOverlapsCell, type Area } from '../../geo/bounds.js';
 import { addSums, NO_SUMS, sumsOf, type Cell } from '../../geo/cell-sums.js';
 import {
@@ -114,13 +114,10 @@ export async function occupiedCells(
 /** The same, but with the finest stored cells if finer ones would have to be counted from too many markers. */
 export async function occupiedCellsOrCoarser(context: MapContext, question: CellsQuestion): Promise<OccupiedCells> {
   const { precision, filter } = question;
-  try {
-    return await occupiedCells(context, question);
-  } catch (error) {
-    const coarser = precision > FINEST_STORED && !filter;
-    if (!coarser || !(error instanceof CellportError) || error.code !== 'LIMIT_EXCEEDED') throw error;
-    return occupiedCells(context, { ...question, precision: FINEST_STORED });
-  }
+  const cells = occupiedCells(context, question);
+  if (precision <= FINEST_STORED || filter) return cells;
+  const coarser = () => occupiedCells(context, { ...question, precision: FINEST_STORED });
+  return cells.catch(ifRefused(coarser, 'LIMIT_EXCEEDED'));
 }
 
 /** A cell of a collection. Its bounds, center and centroid are computed by geo/. */

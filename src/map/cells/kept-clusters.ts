@@ -1,4 +1,4 @@
-import { CellportError } from '../../errors.js';
+import { ifRefused } from '../../errors.js';
 import { normalizeBounds, type Area, type Bounds } from '../../geo/bounds.js';
 import { around, ClusterTiles, sizeOfSpan, tilesOf, type TileSpan } from '../../geo/cluster-tiles.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
@@ -121,16 +121,12 @@ async function clustersOfSpan(
   const area = normalizeBounds('bounds', tiles.boundsOf(span));
   const wide = clusterArea(area, precision, spacing);
   const since = keptClusters.moment();
-  let clusters: readonly Cluster[];
-  try {
-    const { cells } = await occupiedCells(context, { field, collection, area: wide, precision });
-    await context.turn();
-    clusters = await inTurns(clusterCells(area, cells, spacing), context.turn);
-  } catch (error) {
-    // The tiles extend beyond the map, which may be small enough.
-    if (error instanceof CellportError && error.code === 'LIMIT_EXCEEDED') return undefined;
-    throw error;
-  }
+  const reading = occupiedCells(context, { field, collection, area: wide, precision });
+  const occupied = await reading.catch(ifRefused(() => undefined, 'LIMIT_EXCEEDED'));
+  // The tiles extend beyond the map, which may be small enough.
+  if (occupied === undefined) return undefined;
+  await context.turn();
+  const clusters = await inTurns(clusterCells(area, occupied.cells, spacing), context.turn);
   const byTile = new Map(tilesOf(span).map((tile) => [nameOf(tile), new Set<PackedCluster>()]));
   for (const cluster of clusters) {
     const kept = new PackedCluster(cluster);

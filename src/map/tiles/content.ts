@@ -1,4 +1,4 @@
-import { CellportError } from '../../errors.js';
+import { ifRefused } from '../../errors.js';
 import { areaOverlapsCell } from '../../geo/bounds.js';
 import type { Cell } from '../../geo/cell-sums.js';
 import { clusterArea, type Spacing } from '../../geo/cluster-windows.js';
@@ -120,14 +120,10 @@ function takeApart(clusters: readonly Cluster[], tile: Tile, limit: number) {
  * buffers aside. Throws LIMIT_EXCEEDED naming the field.
  */
 export async function tileContent(context: MapContext, tile: Tile, question: TileQuestion): Promise<TileContent> {
-  try {
-    return await contentUpTo(context, tile, question);
-  } catch (error) {
-    const isStored = isCounted(question.collection, question.filter);
-    if (!isStored || !(error instanceof CellportError) || error.code !== 'LIMIT_EXCEEDED') throw error;
-    // A few markers may be in a thousand partitions of the index, which is read while pages are behind.
-    return contentUpTo(context, tile, { ...question, limit: -1 });
-  }
+  const content = contentUpTo(context, tile, question);
+  if (!isCounted(question.collection, question.filter)) return content;
+  // A few markers may be in a thousand partitions of the index, which is read while pages are behind.
+  return content.catch(ifRefused(() => contentUpTo(context, tile, { ...question, limit: -1 }), 'LIMIT_EXCEEDED'));
 }
 
 async function contentUpTo(context: MapContext, tile: Tile, question: TileQuestion): Promise<TileContent> {

@@ -1,4 +1,4 @@
-import { CellportError, limitExceeded } from '../../errors.js';
+import { ifRefused, limitExceeded } from '../../errors.js';
 import { canonicalLng, readPoint, type Area, type Bounds, type Point } from '../../geo/bounds.js';
 import { coverArea, fromZ } from '../../geo/geohash.js';
 import type { Shape } from '../../geo/polygon.js';
@@ -215,12 +215,10 @@ export async function zonesAt(context: MapContext, collection: Collection, asked
  * fails, the zone is assumed to intersect it, and its field `geometry` reports the failure.
  */
 export async function isZoneIn(context: MapContext, zone: Zone, area: Area): Promise<boolean> {
-  try {
-    return boundsMeet(zone.bounds, area) ?? shapeMeets(await shapeOf(context, zone), area);
-  } catch (error) {
-    if (error instanceof CellportError && error.code === 'UNAVAILABLE') return true;
-    throw error;
-  }
+  const meets = boundsMeet(zone.bounds, area);
+  if (meets !== undefined) return meets;
+  const shape = shapeOf(context, zone).then((found) => shapeMeets(found, area));
+  return shape.catch(ifRefused(() => true, 'UNAVAILABLE'));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { badInput, CellportError, notFound } from '../../errors.js';
+import { badInput, ifRefused, notFound } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import { hiddenOf } from '../../model/grant.js';
 import type { Zone } from '../../model/marker.js';
@@ -175,14 +175,12 @@ export async function putZone(
       if (stays && zone.name === content.name && isDeepStrictEqual(zone.properties, content.properties)) {
         return 'unchanged';
       }
-      try {
-        if (stays) await updateZone(call, reference, content, { now });
-        else await updateWithGeometry(call, reference, { update: content, prepare: async () => geometry, now });
-        return 'updated';
-      } catch (error) {
-        // Deleted in between.
-        throw error instanceof CellportError && error.code === 'NOT_FOUND' ? raced : error;
-      }
+      const updated = stays
+        ? updateZone(call, reference, content, { now })
+        : updateWithGeometry(call, reference, { update: content, prepare: async () => geometry, now });
+      // Deleted in between.
+      await updated.catch(ifRefused(() => Promise.reject(raced), 'NOT_FOUND'));
+      return 'updated';
     },
     { ...CONFLICT_RETRIES, retryable: (error) => error === raced, signal: call.signal },
   );

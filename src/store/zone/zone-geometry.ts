@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 
-import { CellportError, limitExceeded } from '../../errors.js';
+import { CellportError, ifRefused, limitExceeded } from '../../errors.js';
 import type { ZoneGeometry } from '../../geo/antimeridian.js';
 import type { Bounds } from '../../geo/bounds.js';
 import { coverZone, type Cover } from '../../geo/zone-cover.js';
@@ -92,12 +92,7 @@ export async function placeGeometry(
 
 /** Removes the object of a geometry that no item refers to any longer. Objects that cannot be removed are left to a sweep. */
 export async function dropGeometry({ objects }: GeometryStore, { object }: StoredGeometry): Promise<void> {
-  if (object === undefined) return;
-  try {
-    await objects?.remove(object);
-  } catch (error) {
-    if (!(error instanceof CellportError)) throw error;
-  }
+  if (object !== undefined) await objects?.remove(object).catch(ifRefused(() => undefined));
 }
 
 /** UNAVAILABLE for a geometry that is damaged or missing. */
