@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 
-import { CellportError } from '../errors.js';
+import { CellportError, type ErrorCode } from '../errors.js';
 import type { Log } from '../log.js';
 import { ClientGone } from './work.js';
 
@@ -76,6 +76,17 @@ export const MASKED: GraphQLFormattedError = {
   message: 'Internal server error',
   extensions: { code: 'INTERNAL_SERVER_ERROR' },
 };
+
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  THROTTLED: 429,
+  UNAVAILABLE: 503,
+};
+
+/** The HTTP status of an error that a client can act on. */
+export const statusOfCode = (code: unknown): number => STATUS[code as ErrorCode] ?? 400;
 
 /** A CellportError as it appears in a response. */
 export function formatted(error: CellportError): GraphQLFormattedError {

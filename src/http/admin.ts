@@ -2,7 +2,6 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 
 import { CellportError } from '../errors.js';
-import { formatted } from '../graphql/error-format.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { frameworkErrors, handleErrors } from './errors.js';
@@ -43,8 +42,8 @@ export function addMetrics(
 ): void {
   const serve = (url: string, type: string, body: () => unknown) =>
     server.get(url, async ({ headers }, reply) => {
-      if (!(await isAdmin(headers))) return reply.code(403).send({ errors: [formatted(FOR_ADMINS)] });
-      if (!explain) return reply.code(403).send({ errors: [formatted(HIDDEN)] });
+      if (!(await isAdmin(headers))) throw FOR_ADMINS;
+      if (!explain) throw HIDDEN;
       return reply
         .header('cache-control', 'no-store')
         .type(type)

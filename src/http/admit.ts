@@ -107,10 +107,8 @@ export function limitClients(server: FastifyInstance, clients: ClientLimits): vo
   server.addHook('onRequest', async ({ raw }, reply) => {
     if (clients.use(raw, reply.raw) <= 1) return undefined;
     // A connection that stays open would stay beyond the limit.
-    return reply
-      .code(429)
-      .headers({ 'retry-after': LATER_S, connection: 'close' })
-      .send({ errors: [formatted(TOO_MANY)] });
+    void reply.headers({ 'retry-after': LATER_S, connection: 'close' });
+    throw TOO_MANY;
   });
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { badInput, CellportError, limitExceeded, type ErrorCode } from '../errors.js';
-import { formatted, MASKED } from '../graphql/error-format.js';
+import { badInput, CellportError, limitExceeded } from '../errors.js';
+import { formatted, MASKED, statusOfCode } from '../graphql/error-format.js';
 import { withExtensions } from '../graphql/extensions.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
@@ -42,14 +42,6 @@ function refusal(
   });
 }
 
-const STATUS: Partial<Record<ErrorCode, number>> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  THROTTLED: 429,
-  UNAVAILABLE: 503,
-};
-
 /** An option of Fastify: answers URLs for which it looks for no route, before any hook, in the format of all others. */
 export function frameworkErrors(
   { statusCode = 400 }: Pick<FastifyError, 'statusCode'>,
@@ -61,9 +53,6 @@ export function frameworkErrors(
     .writeHead(statusCode, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
     .end(JSON.stringify({ errors: [formatted(error)] }));
 }
-
-/** The HTTP status of an error that a client can act on. */
-export const statusOfCode = (code: unknown): number => STATUS[code as ErrorCode] ?? 400;
 
 /**
  * Answers requests that fail before they reach GraphQL in GraphQL's format: bodies that are too large or not JSON, and

@@ -100,9 +100,7 @@ export function addEventStreams(
     url: '/graphql/stream',
     handler: async (request, reply) => {
       const { method, query, headers } = request;
-      if (isForeignPage(headers, allowedOrigins)) {
-        return reply.code(403).send({ errors: [formatted(foreignPage(headers))] });
-      }
+      if (isForeignPage(headers, allowedOrigins)) throw foreignPage(headers);
       const credential = credentialIn(headers);
       const access = await graphql.accessOf(credential);
       // A subscription holds its place until it has started; others do not wait for its end.

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 import { CellportError } from '../errors.js';
-import { formatted } from '../graphql/error-format.js';
 import { isLoopback, withoutBrackets } from '../loopback.js';
 
 export interface HostOptions {
@@ -50,8 +49,8 @@ export function hostChecker({ host = '127.0.0.1', allowedHosts = [] }: HostOptio
 
 /** Refuses requests for other hosts with 403, before any other handler sees them. */
 export function checkHosts(server: FastifyInstance, check: CheckHost): void {
-  server.addHook('onRequest', async ({ headers }, reply) => {
+  server.addHook('onRequest', async ({ headers }) => {
     const refused = check(headers.host);
-    if (refused !== undefined) return reply.code(403).send({ errors: [formatted(refused)] });
+    if (refused !== undefined) throw refused;
   });
 }

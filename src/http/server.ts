@@ -5,9 +5,8 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 
 import { credentialIn } from '../access/credential.js';
-import { formatted } from '../graphql/error-format.js';
 import { asksForNothing } from '../graphql/extensions.js';
-import { statusOfRefusal, type GraphqlServer } from '../graphql/server.js';
+import { type GraphqlServer } from '../graphql/server.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
 import { createAdmission } from '../scheduling/admission.js';
@@ -178,10 +177,8 @@ export function buildHttp(
     if (!isAsking && !shows) return undefined;
     const flood = await graphql.floodOf(headers, clients.addressOf(raw));
     if (flood === undefined) return undefined;
-    return reply
-      .code(statusOfRefusal(flood))
-      .header('retry-after', RETRY_AFTER_S)
-      .send({ errors: [formatted(flood)] });
+    void reply.header('retry-after', RETRY_AFTER_S);
+    throw flood;
   });
   const admit = admitRequests(server, admission, clients, limits, log);
   server.addHook('onSend', async (_request, reply) => {

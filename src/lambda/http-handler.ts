@@ -4,9 +4,8 @@ import { join } from 'node:path';
 
 import type { Config } from '../config.js';
 import { limitExceeded } from '../errors.js';
-import { formatted } from '../graphql/error-format.js';
+import { formatted, statusOfCode } from '../graphql/error-format.js';
 import { IN_PROCESS, readAddresses } from '../http/addresses.js';
-import { statusOfCode } from '../http/errors.js';
 import { createLog } from '../log-output.js';
 import { checkReach } from '../loopback.js';
 import { openAnswering, openBuckets } from '../server/answering.js';
