@@ -38,8 +38,7 @@ export async function ask<T>(
   const { limits, db, authenticator } = services;
   const work = new Work(limits, db, { cost: false, reads: false }, waitedMs, traceRequest(headers));
   work.told.operation = operation;
-  gone.addEventListener('abort', work.abandon);
-  if (gone.aborted) work.abandon();
+  work.stopOn(gone);
   const overdue = work.overdue.then((error) => {
     log.warn({ err: error }, 'A request did not stop at its deadline');
     throw error;
@@ -59,6 +58,5 @@ export async function ask<T>(
     return { outcome: { error: work.refusal ?? error }, headers: work.reservation?.headers ?? [] };
   } finally {
     work.end();
-    gone.removeEventListener('abort', work.abandon);
   }
 }

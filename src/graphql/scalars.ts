@@ -43,6 +43,14 @@ function literal(
   return structuredClone(value);
 }
 
+/** Creates a scalar of JSON values that `read` accepts. */
+const jsonScalar = <T>(name: string, read: (value: unknown) => T) =>
+  new GraphQLScalarType<T, unknown>({
+    name,
+    parseValue: read,
+    parseLiteral: (node, variables) => read(literal(name, node, variables)),
+  });
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -75,19 +83,7 @@ export const scalars = {
   // Whatever was sent: `readPoint` checks it, so that one wrong position in a batch is one failure.
   Latitude: new GraphQLScalarType({ name: 'Latitude' }),
   Longitude: new GraphQLScalarType({ name: 'Longitude' }),
-  JSON: new GraphQLScalarType({
-    name: 'JSON',
-    parseValue: (value) => value,
-    parseLiteral: (node, variables) => literal('JSON', node, variables),
-  }),
-  JSONObject: new GraphQLScalarType({
-    name: 'JSONObject',
-    parseValue: readObject,
-    parseLiteral: (node, variables) => readObject(literal('JSONObject', node, variables)),
-  }),
-  GeoJSON: new GraphQLScalarType({
-    name: 'GeoJSON',
-    parseValue: readGeoJson,
-    parseLiteral: (node, variables) => readGeoJson(literal('GeoJSON', node, variables)),
-  }),
+  JSON: jsonScalar('JSON', (value) => value),
+  JSONObject: jsonScalar('JSONObject', readObject),
+  GeoJSON: jsonScalar('GeoJSON', readGeoJson),
 };

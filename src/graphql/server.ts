@@ -8,7 +8,7 @@ import type { Log } from '../log.js';
 import { traceRequest } from '../tracing.js';
 import { ask, type Asked, type Asker } from './ask.js';
 import { createContext, type RequestContext, type Services } from './context.js';
-import { formatted } from './error-format.js';
+import { formatted, statusOfCode } from './error-format.js';
 import { startApollo, statusOf } from './execution/apollo.js';
 import { compiling, type Executor } from './execution/executor.js';
 import { hasHash } from './execution/persisted.js';
@@ -60,15 +60,10 @@ export interface GraphqlAnswer {
   readonly body: string | Buffer;
 }
 
-const REFUSED: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, THROTTLED: 429 };
-
-/** The status of a request from someone who may not ask anything, or nothing now. */
-export const statusOfRefusal = ({ code }: CellportError): number => REFUSED[code] ?? 503;
-
 /** The status, headers and errors of a request from someone who may not ask anything. */
 function refusalOf(error: unknown): Pick<GraphqlAnswer, 'status' | 'headers'> & { readonly body: string } {
   if (!(error instanceof CellportError)) throw error;
-  const status = statusOfRefusal(error);
+  const status = statusOfCode(error.code);
   const challenge = status === 401 ? ([['www-authenticate', 'Bearer realm="cellport"']] as const) : [];
   return {
     status,
@@ -141,8 +136,7 @@ export class GraphqlServer {
     const { limits, db } = this.#services;
     const traced = traceRequest(request.headers);
     const work = new Work(limits, db, reportedBy(request.headers), waitedMs, traced);
-    gone.addEventListener('abort', work.abandon);
-    if (gone.aborted) work.abandon();
+    work.stopOn(gone);
     const overdue = work.overdue.then((error) => {
       this.#log.warn({ err: error }, 'A request did not stop at its deadline');
       return {
@@ -157,7 +151,6 @@ export class GraphqlServer {
       return { ...answer, told: { ...work.told, ...(work.unpriced ? {} : { readUnits, writeUnits }) } };
     } finally {
       work.end();
-      gone.removeEventListener('abort', work.abandon);
     }
   }
 

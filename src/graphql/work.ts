@@ -44,6 +44,7 @@ export class Work implements Call {
   readonly #stop = new AbortController();
   readonly #deadline: NodeJS.Timeout;
   #lastCall: NodeJS.Timeout | undefined;
+  #gone: AbortSignal | undefined;
   #writing = false;
   /** The most read units that it may use, and what commands claim that are under way or have failed. */
   #ceiling = Infinity;
@@ -95,10 +96,16 @@ export class Work implements Call {
   /** Whether half of the time until the deadline has passed. */
   readonly isLate = (): boolean => this.db.scheduler.clock.now() - this.#began > this.#limits.deadlineMs / 2;
 
-  /** Call when the client disconnects. Stops reads; a mutation continues, so that its outcome is certain. */
-  readonly abandon = (): void => {
+  readonly #abandon = (): void => {
     if (!this.#writing) this.#stop.abort(new ClientGone('the client has disconnected'));
   };
+
+  /** Stops reads once the client has disconnected; a mutation continues, so that its outcome is certain. */
+  stopOn(gone: AbortSignal | undefined): void {
+    this.#gone = gone;
+    gone?.addEventListener('abort', this.#abandon);
+    if (gone?.aborted === true) this.#abandon();
+  }
 
   /** Call before the first write of a mutation. */
   startWriting(): void {
@@ -147,8 +154,9 @@ export class Work implements Call {
     this.#objects = 0;
   }
 
-  /** Clears the timers. */
+  /** Clears the timers and the listener. */
   end(): void {
+    this.#gone?.removeEventListener('abort', this.#abandon);
     const { readUnits, writeUnits } = this.meter;
     const { operation, code } = this.told;
     const units = { 'cellport.read_units': readUnits, 'cellport.write_units': writeUnits };

@@ -14,12 +14,11 @@ export async function oneQuery<T>(
   query: (map: MapContext) => Promise<T>,
 ): Promise<T> {
   const work = new Work(limits, database);
-  signal.addEventListener('abort', work.abandon, { once: true });
+  work.stopOn(signal);
   try {
     const services = createServices(database, { cacheBytes: 0, limits, storedReport: () => storedReport(database) });
     return await query(createContext(services, work, undefined).map);
   } finally {
     work.end();
-    signal.removeEventListener('abort', work.abandon);
   }
 }

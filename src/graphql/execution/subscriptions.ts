@@ -136,8 +136,7 @@ export class Subscriptions {
     const flood = access && budgets?.floodOf(access, address ?? '');
     if (flood) return { errors: [formatted(flood)] };
     const work = new Work(limits, db, undefined, waitedMs, traceRequest());
-    gone?.addEventListener('abort', work.abandon);
-    if (gone?.aborted === true) work.abandon();
+    work.stopOn(gone);
     try {
       const context = createContext(this.#services, work, access);
       const refused = forbidsWrites && { forbidsWrites };
@@ -155,7 +154,6 @@ export class Subscriptions {
       return { errors: [this.#pipeline.format(error)] };
     } finally {
       work.end();
-      gone?.removeEventListener('abort', work.abandon);
     }
   }
 

@@ -11,6 +11,7 @@ import { upsertMarkers, type UpsertOutcome } from '../../store/marker/upsert.js'
 import { recordReadings } from '../../store/reading/readings.js';
 import { deleteMarker, deleteMarkers } from '../../store/removal/markers.js';
 import type { ConditionalChange } from '../../store/request/conditional-write.js';
+import type { MutationName } from '../actions.js';
 import type { RequestContext } from '../context.js';
 import type { MutationResolvers } from '../generated.js';
 import { countWrites, writtenWithin } from '../quotas.js';
@@ -40,39 +41,40 @@ async function noteWrites(
   if (own.length > 0) await services.peers?.wrote(scope, own, ranges);
 }
 
+/** Writes markers of a collection within quotas, by `write`, and records what it has changed. */
+async function writeTo<T extends ConditionalChange | { readonly written: readonly ConditionalChange[] }>(
+  context: RequestContext,
+  key: string,
+  field: MutationName,
+  write: (collection: Collection, now: string) => Promise<T>,
+): Promise<T> {
+  const collection = await storedCollection(context, key, field);
+  const now = context.services.now().toISOString();
+  const result = await writtenWithin(context, collection, (own) => write(own, now));
+  const written: readonly ConditionalChange[] = 'written' in result ? result.written : [result];
+  await noteWrites(
+    context,
+    collection,
+    written.filter(({ before, after }) => before !== after),
+  );
+  return result;
+}
+
 export const markerMutations = {
-  createMarker: async (_root, { input: { collection: key, ...input } }, context) => {
-    const { services, work } = context;
-    const collection = await storedCollection(context, key, 'createMarker');
-    const now = services.now().toISOString();
-    const write = await writtenWithin(context, collection, (own) => createMarker(work, own, input, now));
-    await noteWrites(context, collection, [write]);
-    return write.marker;
+  createMarker: async (_root, { input: { collection, ...input } }, context) => {
+    const write = (own: Collection, now: string) => createMarker(context.work, own, input, now);
+    return (await writeTo(context, collection, 'createMarker', write)).marker;
   },
 
-  createMarkers: async (_root, { collection: key, markers: inputs }, context) => {
-    const { services, work } = context;
-    const collection = await storedCollection(context, key, 'createMarkers');
-    const now = services.now().toISOString();
-    const { written, failures } = await writtenWithin(context, collection, (own) =>
-      createMarkers(work, own, inputs, now),
-    );
-    await noteWrites(context, collection, written);
+  createMarkers: async (_root, { collection, markers: inputs }, context) => {
+    const write = (own: Collection, now: string) => createMarkers(context.work, own, inputs, now);
+    const { written, failures } = await writeTo(context, collection, 'createMarkers', write);
     return { markers: written.map(({ marker }) => marker), failures };
   },
 
-  upsertMarkers: async (_root, { collection: key, markers: inputs }, context) => {
-    const { services, work } = context;
-    const collection = await storedCollection(context, key, 'upsertMarkers');
-    const now = services.now().toISOString();
-    const { written, failures } = await writtenWithin(context, collection, (own) =>
-      upsertMarkers(work, own, inputs, now),
-    );
-    await noteWrites(
-      context,
-      collection,
-      written.filter(({ outcome }) => outcome !== 'unchanged'),
-    );
+  upsertMarkers: async (_root, { collection, markers: inputs }, context) => {
+    const write = (own: Collection, now: string) => upsertMarkers(context.work, own, inputs, now);
+    const { written, failures } = await writeTo(context, collection, 'upsertMarkers', write);
     const count = (wanted: UpsertOutcome) => written.filter(({ outcome }) => outcome === wanted).length;
     return { created: count('created'), updated: count('updated'), unchanged: count('unchanged'), failures };
   },
