@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import { CellportError, reasonFor } from '../errors.js';
+import type { Bounds } from '../geo/bounds.js';
 import type { KeyStyle } from '../keys/keyspace.js';
 import type { Log } from '../log.js';
 import { retry } from '../retry.js';
@@ -49,10 +50,7 @@ export function numberFrom(from: number, to: number) {
   };
 }
 
-/** In degrees. */
-export type BoundsOption = readonly [west: number, south: number, east: number, north: number];
-
-function parseBounds(text: string): BoundsOption {
+function parseBounds(text: string): Bounds {
   const [west, south, east, north, ...more] = text.split(',').map(anyNumber);
   if (west === undefined || south === undefined || east === undefined || north === undefined || more.length > 0) {
     throw new InvalidArgumentError('Expected four numbers: west,south,east,north.');
@@ -61,7 +59,7 @@ function parseBounds(text: string): BoundsOption {
     // Clamped like those of a map client, whose views may reach beyond a pole.
     console.error(`warning: latitudes are from -90 to 90, in the order west,south,east,north; ${text} is cut to them`);
   }
-  return [west, south, east, north];
+  return { west, south, east, north };
 }
 
 export const boundsOption = (description: string) =>

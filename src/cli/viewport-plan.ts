@@ -1,5 +1,5 @@
 import { badInput } from '../errors.js';
-import { normalizeBounds } from '../geo/bounds.js';
+import { normalizeBounds, type Bounds } from '../geo/bounds.js';
 import { createKeyspace, type Keyspace, type KeyStyle } from '../keys/keyspace.js';
 import { readCode, readCollectionKey } from '../keys/validate.js';
 import { Budget } from '../loaders/budget.js';
@@ -14,10 +14,10 @@ import { coverForPlan } from '../plan/markers.js';
 import { precisionForZoom } from '../plan/precision.js';
 import { requireCollection } from '../read/context.js';
 import { oneQuery } from '../server/one-query.js';
-import type { BoundsOption, CommandSession, KeyOptions } from './session.js';
+import type { CommandSession, KeyOptions } from './session.js';
 
 interface View {
-  readonly bounds: BoundsOption;
+  readonly bounds: Bounds;
   readonly zoom: number;
   readonly collection: string;
 }
@@ -29,7 +29,7 @@ export interface PlanOptions extends KeyOptions, View {
 
 /** The reads for a viewport, in the form that `plan` prints. */
 export interface PrintedPlan extends Omit<ReadsPlan, 'ranges'> {
-  readonly bounds: Viewport['area']['bounds'];
+  readonly bounds: Bounds;
   readonly zoom: number;
   readonly precision: number;
   /** Null if cells are not stored at this length, but computed from their markers. */
@@ -37,8 +37,8 @@ export interface PrintedPlan extends Omit<ReadsPlan, 'ranges'> {
   readonly markers: ReadsPlan['ranges'];
 }
 
-function viewportOf({ bounds: [west, south, east, north], zoom }: View): Viewport {
-  const area = normalizeBounds('--bounds', { west, south, east, north });
+function viewportOf({ bounds, zoom }: View): Viewport {
+  const area = normalizeBounds('--bounds', bounds);
   if (!(zoom >= MIN_ZOOM && zoom <= MAX_ZOOM)) throw badInput('--zoom', zoom, `from ${MIN_ZOOM} to ${MAX_ZOOM}`);
   return { area, zoom, precision: precisionForZoom(zoom) };
 }

@@ -94,16 +94,20 @@ export interface PageRead {
   readonly markers: number;
 }
 
-/** What one request loaded, and its cost. */
-export interface Answer {
-  readonly regions: readonly Bounds[];
-  /** Time from sending the request to having parsed the response. */
-  readonly ms: number;
+/** What a server says of a request. */
+export interface Explained {
   /** Null if the server does not report it. */
   readonly cost: Cost | null;
   readonly reads: readonly RangeRead[];
   readonly readsLeftOut: number;
   readonly pages: readonly PageRead[];
+}
+
+/** What one request loaded, and its cost. */
+export interface Answer extends Explained {
+  readonly regions: readonly Bounds[];
+  /** Time from sending the request to having parsed the response. */
+  readonly ms: number;
 }
 
 /** The content that a map draws. */

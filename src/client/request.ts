@@ -1,4 +1,4 @@
-import type { Cost, PageRead, RangeRead, ServerOptions } from './options.js';
+import type { Explained, ServerOptions } from './options.js';
 
 /** An error from the server, or a missing response. */
 export class ViewportError extends Error {
@@ -25,13 +25,9 @@ export interface GraphqlResponse {
 }
 
 /** A response: fields that failed are null in `data`, and `error` is the first error. */
-export interface Reply {
+export interface Reply extends Explained {
   readonly data: object;
   readonly error: ViewportError | null;
-  readonly cost: Cost | null;
-  readonly reads: readonly RangeRead[];
-  readonly readsLeftOut: number;
-  readonly pages: readonly PageRead[];
 }
 
 const REFUSALS: Readonly<Record<number, string>> = { 401: 'UNAUTHENTICATED', 403: 'FORBIDDEN' };

@@ -117,7 +117,13 @@ describe('keys', () => {
 describe('plan', () => {
   it('lists a few ranges, each with its bounding box, without a database', () => {
     const plan = planOf(
-      { bounds: [-0.6, 51.2, 0.4, 51.8], zoom: 10, collection: 'cities', prefixLength: 2, writeShards: 1 },
+      {
+        bounds: { west: -0.6, south: 51.2, east: 0.4, north: 51.8 },
+        zoom: 10,
+        collection: 'cities',
+        prefixLength: 2,
+        writeShards: 1,
+      },
       'readable',
     );
     expect(plan.precision).toBe(5);

@@ -1,6 +1,7 @@
 import type { Advice } from '../../capacity/advice.js';
 import type { Distribution } from '../../capacity/distribution.js';
 import type { ReadCost } from '../../capacity/views.js';
+import { escaped } from '../../http/ogc/html.js';
 import { mapSvg } from './map.js';
 import type { Section } from './sections.js';
 
@@ -64,15 +65,6 @@ const STYLE = `body{font:15px/1.5 system-ui,sans-serif;max-width:62rem;margin:2r
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}svg{max-width:100%;height:auto;font:11px system-ui,sans-serif;margin:.5rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #dde3e7}
 th:first-child,td:first-child{text-align:left}`;
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 function sectionHtml({ title, text, rows }: Section, level: 1 | 2): string {
   const rowHtml = (row: readonly string[], cell: 'th' | 'td') =>

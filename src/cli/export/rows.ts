@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock.js';
 import { badInput, CellportError } from '../../errors.js';
-import { normalizeBounds, type Area } from '../../geo/bounds.js';
+import { normalizeBounds, type Area, type Bounds } from '../../geo/bounds.js';
 import { isTableFormat, type ExportFormat } from '../../ingest/export/export-format.js';
 import { writeToFile, writeToStream } from '../../ingest/export/output.js';
 import { hasFewRanges, readMarkers } from '../../ingest/export/read-markers.js';
@@ -15,22 +15,18 @@ import { hasFewPartitions, type PartitionPrefixes } from '../../store/cell/parti
 import { Interrupted } from '../failure.js';
 import { findCollection } from '../find-collection.js';
 import { duration, grouped, printable, progressBar, type ProgressBar } from '../progress.js';
-import { withDatabase, type BoundsOption, type CommandSession } from '../session.js';
+import { withDatabase, type CommandSession } from '../session.js';
 
 export interface ExportOptions {
   readonly collection: string;
   readonly zones?: boolean;
-  readonly bounds?: BoundsOption;
+  readonly bounds?: Bounds;
   readonly format?: ExportFormat;
   readonly out?: string;
   readonly escapeFormulas?: boolean;
 }
 
-function areaOf(bounds: BoundsOption | undefined): Area | undefined {
-  if (bounds === undefined) return undefined;
-  const [west, south, east, north] = bounds;
-  return normalizeBounds('--bounds', { west, south, east, north });
-}
+const areaOf = (bounds: Bounds | undefined): Area | undefined => bounds && normalizeBounds('--bounds', bounds);
 
 /** Maximum wait for the cells: querying a thousand partitions takes no longer. */
 const CELLS_WITHIN_MS = 5_000;

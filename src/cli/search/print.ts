@@ -1,15 +1,15 @@
-import { readPoint } from '../../geo/bounds.js';
+import { readPoint, type Bounds } from '../../geo/bounds.js';
 import { collectionId, markerId, zoneId } from '../../keys/ids.js';
 import type { Found } from '../../map/text-search.js';
 import { findText } from '../../server/find.js';
 import { findCollection } from '../find-collection.js';
 import { duration, grouped, printable } from '../progress.js';
-import type { BoundsOption, CommandSession } from '../session.js';
+import type { CommandSession } from '../session.js';
 
 /** The options of the command. */
 export interface SearchOptions {
   readonly collection?: readonly string[];
-  readonly bounds?: BoundsOption;
+  readonly bounds?: Bounds;
   readonly near?: readonly [lng: number, lat: number];
   readonly first: number;
   readonly after?: string;
@@ -47,12 +47,11 @@ function lineOf(node: Found): string {
 /** Prints one page of search results to standard output, and everything else to standard error. */
 export async function printFound(session: CommandSession, text: string, options: SearchOptions): Promise<void> {
   const { config, signal, call } = session;
-  const { collection: keys, bounds: box, near: at, first, after, json = false } = options;
-  const [west, south, east, north] = box ?? [0, 0, 0, 0];
+  const { collection: keys, bounds, near: at, first, after, json = false } = options;
   const input = {
     text,
     collections: keys && (await Promise.all(keys.map((key) => findCollection(call, key)))),
-    bounds: box && { west, south, east, north },
+    bounds,
     near: at && readPoint('--near', ...at),
     first,
     after,
