@@ -84,23 +84,35 @@ function leastOfBatch(
   }, 0);
 }
 
+/** What sends a command of lib-dynamodb. */
+const plainly =
+  <Input extends object, Output>(Command: new (input: Input) => { readonly input: Input }) =>
+  ({ client }: Database, input: Input, options: { readonly abortSignal?: AbortSignal }) =>
+    client.send(exact(new Command(input)) as unknown as lib.PutCommand, options) as unknown as Promise<Output>;
+
+/** What sends a command whose items stay in wire format: the SDK's type of a value is a union by type name, ours is not. */
+const inWire =
+  <Input, Output>(Command: new (input: Input) => object) =>
+  ({ client, scheduler }: Database, input: Input, options: { readonly abortSignal?: AbortSignal }) => {
+    const command = inWireFormat(new Command(input), scheduler.takeTurn) as aws.QueryCommand;
+    return client.send(command, options) as unknown as Promise<Output>;
+  };
+
+const keysIn = ({ RequestItems: tables = {} }: Pick<lib.BatchGetCommandInput, 'RequestItems'>) =>
+  Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0);
+const one = () => 1;
+
 const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
-  get: {
-    run: ({ client }, input, options) => client.send(exact(new lib.GetCommand(input)), options),
-    keysRead: () => 1,
-    itemsRead: ({ Item: item }) => (item === undefined ? 0 : 1),
-  },
+  get: { run: plainly(lib.GetCommand), keysRead: one, itemsRead: ({ Item: item }) => (item === undefined ? 0 : 1) },
   batchGet: {
-    run: ({ client }, input, options) => client.send(exact(new lib.BatchGetCommand(input)), options),
-    keysRead: ({ RequestItems: tables = {} }) =>
-      Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
+    run: plainly(lib.BatchGetCommand),
+    keysRead: keysIn,
     itemsRead: (output) => total(output.Responses),
     leastUnits: leastOfBatch,
   },
   wireBatchGet: {
     run: ({ client }, input, options) => client.send(new aws.BatchGetItemCommand(input), options),
-    keysRead: ({ RequestItems: tables = {} }) =>
-      Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0),
+    keysRead: keysIn,
     itemsRead: (output) => total(output.Responses),
   },
   query: {
@@ -110,53 +122,15 @@ const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
     isRange: true,
     range: rangeReadOf,
   },
-  wireQuery: {
-    run: ({ client, scheduler }, input, options) =>
-      client.send(inWireFormat(new aws.QueryCommand(input), scheduler.takeTurn), options) as unknown as Promise<
-        Operations['wireQuery']['output']
-      >,
-    itemsRead: countOf,
-    leastUnits: leastOfRange,
-    isRange: true,
-  },
-  scan: {
-    run: ({ client }, input, options) => client.send(exact(new lib.ScanCommand(input)), options),
-    itemsRead: countOf,
-    isRange: true,
-  },
-  wireScan: {
-    // The SDK's type of a value is a union by type name; ours is read by whichever name is present.
-    run: ({ client, scheduler }, input, options) =>
-      client.send(inWireFormat(new aws.ScanCommand(input), scheduler.takeTurn), options) as unknown as Promise<
-        Operations['wireScan']['output']
-      >,
-    itemsRead: countOf,
-    isRange: true,
-  },
-  put: {
-    run: ({ client }, input, options) => client.send(exact(new lib.PutCommand(input)), options),
-    writes: () => 1,
-  },
-  update: {
-    run: ({ client }, input, options) => client.send(exact(new lib.UpdateCommand(input)), options),
-    writes: () => 1,
-  },
-  delete: {
-    run: ({ client }, input, options) => client.send(exact(new lib.DeleteCommand(input)), options),
-    writes: () => 1,
-  },
-  batchWrite: {
-    run: ({ client }, input, options) => client.send(exact(new lib.BatchWriteCommand(input)), options),
-    writes: (input) => total(input.RequestItems),
-  },
-  transactWrite: {
-    run: ({ client }, input, options) => client.send(exact(new lib.TransactWriteCommand(input)), options),
-    writes: (input) => input.TransactItems?.length ?? 0,
-  },
-  batchExecute: {
-    run: ({ client }, input, options) => client.send(exact(new lib.BatchExecuteStatementCommand(input)), options),
-    writes: (input) => input.Statements?.length ?? 0,
-  },
+  wireQuery: { run: inWire(aws.QueryCommand), itemsRead: countOf, leastUnits: leastOfRange, isRange: true },
+  scan: { run: plainly(lib.ScanCommand), itemsRead: countOf, isRange: true },
+  wireScan: { run: inWire(aws.ScanCommand), itemsRead: countOf, isRange: true },
+  put: { run: plainly(lib.PutCommand), writes: one },
+  update: { run: plainly(lib.UpdateCommand), writes: one },
+  delete: { run: plainly(lib.DeleteCommand), writes: one },
+  batchWrite: { run: plainly(lib.BatchWriteCommand), writes: (input) => total(input.RequestItems) },
+  transactWrite: { run: plainly(lib.TransactWriteCommand), writes: (input) => input.TransactItems?.length ?? 0 },
+  batchExecute: { run: plainly(lib.BatchExecuteStatementCommand), writes: (input) => input.Statements?.length ?? 0 },
 };
 
 /** What a call may expect of a write, in read units: most items are in an index, too. */

@@ -8,7 +8,6 @@ import { keyText } from '../../sources/mapping.js';
 import { detailsOf, markersOf, type SourceMarker } from '../../sources/marker.js';
 import type { Call, Item } from '../database.js';
 import { getMarkers, type MarkerReference } from '../marker/markers.js';
-import type { BatchGetOptions } from '../request/batches.js';
 import { chunks, mapConcurrently, processAll } from '../request/pacing.js';
 import { send, type Operations } from '../request/send.js';
 import { exactItemOf, type WireMap } from '../request/wire.js';
@@ -117,14 +116,13 @@ async function readFromTable(
   call: Call,
   collection: SourceCollection,
   keys: readonly string[],
-  options: BatchGetOptions,
 ): Promise<Map<string, Marker>> {
   const { source } = collection;
   const { table, tableKey } = source;
   const unique = [...new Set(keys)];
   const only = unique.map((key) => onlyItemOf(source, key));
   const others = unique.filter((_, index) => only[index] === undefined);
-  const winners = await readWinners(call, call.db.keys.scope(collection), others, options);
+  const winners = await readWinners(call, call.db.keys.scope(collection), others);
   const chosen = new Map(others.map((key, index) => [key, winners[index]?.ranking.best[0]?.item]));
   const named = [...chosen.values()].map((item) => item && exactItemOf(JSON.parse(item) as WireMap));
   const keysRead = [...only, ...named].flatMap((key) => (key ? [wireKey(tableKey, key)] : []));
@@ -133,7 +131,7 @@ async function readFromTable(
   const now = call.db.clock.wall();
   const found = new Map<string, Marker>();
   async function read(left: readonly WireKey[]): Promise<readonly WireKey[]> {
-    const RequestItems = { [table]: { Keys: [...left], ...(options.consistent ? { ConsistentRead: true } : {}) } };
+    const RequestItems = { [table]: { Keys: [...left] } };
     const { Responses, UnprocessedKeys } = await send(call, 'wireBatchGet', { RequestItems });
     for (const item of (Responses?.[table] ?? []) as unknown as readonly WireMap[]) {
       for (const marker of markersIn(collection, exactItemOf(item), now)) {
@@ -150,19 +148,15 @@ async function readFromTable(
 }
 
 /** Reads markers as `getMarkers` does, those of sources from the tables that they follow. */
-export async function markersByKey(
-  call: Call,
-  references: readonly MarkerReference[],
-  options: BatchGetOptions = {},
-): Promise<(Marker | null)[]> {
+export async function markersByKey(call: Call, references: readonly MarkerReference[]): Promise<(Marker | null)[]> {
   const own = references.filter(({ collection }) => !hasSource(collection));
-  const read = await getMarkers(call, own, options);
+  const read = await getMarkers(call, own);
   const found = new Map<MarkerReference, Marker | null>(own.map((one, index) => [one, read[index] ?? null]));
   for (const collection of new Set(references.map((one) => one.collection))) {
     if (!hasSource(collection)) continue;
     const wanted = references.filter((one) => one.collection === collection);
     const keys = wanted.map(({ key }) => key);
-    const markers = await readFromTable(call, collection, keys, options);
+    const markers = await readFromTable(call, collection, keys);
     for (const one of wanted) found.set(one, markers.get(one.key) ?? null);
   }
   return references.map((one) => found.get(one) ?? null);

@@ -57,7 +57,7 @@ export async function readWinners(
   call: Call,
   scope: string,
   wanted: readonly string[],
-  options: BatchGetOptions,
+  options: BatchGetOptions = {},
 ): Promise<(Winner | undefined)[]> {
   const names = wanted.map((key) => call.db.keys.winner(scope, key));
   const items = await batchGet(call, call.db.tables.derived, names, options);
