@@ -1,5 +1,5 @@
 import { fromZ, GEOHASH_ALPHABET, intersect, LONGEST_Z, type ZRange } from '../geo/geohash.js';
-import { PartitionPages, partitionRange, type Directory, type PageHint } from '../pages/directory.js';
+import { joinedRuns, PartitionPages, partitionRange, type Directory, type PageHint } from '../pages/directory.js';
 import type { Distribution } from './distribution.js';
 
 /** The properties of a collection's pages that a plan depends on. */
@@ -8,18 +8,6 @@ export interface PageSizes {
   readonly markers: number;
   /** Size of a page's item in bytes. */
   readonly bytes: number;
-}
-
-/** Runs of pages, by the first and last number of each, that hold the markers of these ranges. */
-function runsOf(ranges: readonly ZRange[], pageAt: (z: number) => number): { first: number; last: number }[] {
-  const runs: { first: number; last: number }[] = [];
-  for (const { from, to } of ranges) {
-    const [first, last] = [pageAt(from), pageAt(to - 1)];
-    const run = runs.at(-1);
-    if (run && first <= run.last + 1) run.last = Math.max(run.last, last);
-    else runs.push({ first, last });
-  }
-  return runs;
 }
 
 /**
@@ -55,7 +43,8 @@ export function modelDirectory(distribution: Distribution, cover: readonly ZRang
       } else hints.push(hint);
     };
     let next = 0;
-    for (const { first, last } of runsOf(ranges, pageAt)) {
+    const runs = ranges.map(({ from, to }) => ({ first: pageAt(from), last: pageAt(to - 1) }));
+    for (const { first, last } of joinedRuns(runs)) {
       add(next, first);
       for (let number = first; number <= last; number++) add(number, number + 1);
       next = last + 1;

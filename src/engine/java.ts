@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { pathInPackage } from '../optional-package.js';
+import { listen } from './folder.js';
 
 /** A DynamoDB Local that is ready, and its Java process. */
 export interface JavaEngine {
@@ -54,18 +55,9 @@ function jarFolder(): string {
 /**
  * The first of these ports that is free, otherwise any free port. Another program may still take it before Java does.
  */
-async function freePort([wanted = 0, ...others]: readonly number[]): Promise<number> {
+async function freePort(ports: readonly number[]): Promise<number> {
   const server = createServer();
-  const listening = new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(wanted, '127.0.0.1', resolve);
-  });
-  try {
-    await listening;
-  } catch (error) {
-    if (wanted === 0) throw error;
-    return freePort(others);
-  }
+  for (const port of [...ports, 0]) if (await listen(server, port)) break;
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');

@@ -38,16 +38,6 @@ export function center(geohash: string): Point {
   return { lng: (west + east) / 2, lat: (south + north) / 2 };
 }
 
-/** The enclosing cell; the parent of a geohash of length 1 is empty. */
-export function parent(geohash: string): string {
-  return geohash.slice(0, -1);
-}
-
-/** The 32 cells inside a cell, sorted by geohash. */
-export function children(geohash: string): string[] {
-  return Array.from(GEOHASH_ALPHABET, (character) => geohash + character);
-}
-
 /** Whether a text is a geohash of length 1 to 12. */
 export const isGeohash = (text: string): boolean => GEOHASH.test(text);
 

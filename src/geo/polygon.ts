@@ -5,7 +5,7 @@ import { canonicalLng, normalizeBounds, type Area, type Bounds, type Point } fro
 import { coverInSteps, type Relation } from './cover.js';
 import type { ZRange } from './geohash.js';
 import { PathIndex } from './path-index.js';
-import { least, most, readPaths, type Part, type Path, type PathLimits } from './paths.js';
+import { least, most, type Part, type Path } from './paths.js';
 import { atOnce, type Steps } from './steps.js';
 
 /** Polygons or lines, indexed for fast queries with any number of vertices. */
@@ -23,15 +23,7 @@ export interface Shape {
   relationToCell(cell: Bounds): Relation;
 }
 
-/**
- * Reads a shape from a GeoJSON geometry, or a Feature with one, as `readPaths` accepts it. Rings that cross themselves
- * follow the even-odd rule. Throws BAD_USER_INPUT naming `field` and the invalid part.
- */
-export function readShape(field: string, value: unknown, limits: PathLimits): Shape {
-  return shapeOf(readPaths(field, value, limits));
-}
-
-/** The shape of paths that have been read, none more than 360 degrees wide. */
+/** The shape of paths that have been read, none more than 360 degrees wide. Rings that cross themselves follow the even-odd rule. */
 export function shapeOf(parts: readonly Part[]): Shape {
   return atOnce(shapeInSteps(parts));
 }

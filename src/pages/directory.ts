@@ -90,6 +90,17 @@ export interface PageRun {
   readonly last: number;
 }
 
+/** Runs in order, those joined that overlap or adjoin. */
+export function joinedRuns(runs: Iterable<PageRun>): PageRun[] {
+  const joined: { first: number; last: number }[] = [];
+  for (const { first, last } of runs) {
+    const run = joined.at(-1);
+    if (run && run.last >= first - 1) run.last = Math.max(run.last, last);
+    else joined.push({ first, last });
+  }
+  return joined;
+}
+
 /**
  * The pages of a partition, identified by the first character of geohashes, in order. It may lag behind: every page in
  * it exists, but others may have split from it.
@@ -141,15 +152,7 @@ export class PartitionPages {
 
   /** The runs of neighboring pages whose stretches overlap sorted, disjoint ranges of Z-order. */
   overlapping(cover: readonly ZRange[]): PageRun[] {
-    const runs: { first: number; last: number }[] = [];
-    for (const range of cover) {
-      const { first, last } = this.meeting(range);
-      if (first > last) continue;
-      const run = runs.at(-1);
-      if (run && run.last >= first - 1) run.last = Math.max(run.last, last);
-      else runs.push({ first, last });
-    }
-    return runs;
+    return joinedRuns(cover.map((range) => this.meeting(range)).filter(({ first, last }) => first <= last));
   }
 }
 

@@ -26,6 +26,7 @@ import { recount } from '../stream/recount/recount.js';
 import type { RecountResult } from '../stream/recount/scan.js';
 import { firstState } from '../stream/state.js';
 import type { StreamBackend } from './backend.js';
+import { inBackground } from './background.js';
 import type { LiveFeed } from './live.js';
 
 /** The derived data of all collections, updated by this process or by the one that holds the lease. */
@@ -232,12 +233,13 @@ export function startConsumer(
       live?.onOwnership(owner);
     },
   });
-  const stopping = new AbortController();
   let failure: { readonly error: unknown } | undefined;
-  const running = consumer.run(stopping.signal).catch((error: unknown) => {
-    failure = { error };
-    log.error({ err: error }, 'The stream consumer has failed; cells are no longer updated');
-  });
+  const running = inBackground((signal) =>
+    consumer.run(signal).catch((error: unknown) => {
+      failure = { error };
+      log.error({ err: error }, 'The stream consumer has failed; cells are no longer updated');
+    }),
+  );
   return {
     status: () => consumer.status(),
     async caughtUp(signal) {
@@ -250,9 +252,6 @@ export function startConsumer(
         await systemClock.sleep(POLL_MS, signal);
       }
     },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
+    stop: () => running.stop(),
   };
 }

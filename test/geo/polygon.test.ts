@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { CellportError } from '../../src/errors.js';
 import type { Point } from '../../src/geo/bounds.js';
 import { cellBounds, encode } from '../../src/geo/geohash.js';
-import { readShape, type Shape } from '../../src/geo/polygon.js';
+import { readPaths, type PathLimits } from '../../src/geo/paths.js';
+import { shapeOf, type Shape } from '../../src/geo/polygon.js';
 import { someOf } from '../support/rounds.js';
 import { box, positions } from '../support/shapes.js';
 import { bruteRing } from './zone-shapes.js';
@@ -12,6 +13,8 @@ import { bruteRing } from './zone-shapes.js';
 type Ring = readonly (readonly [number, number])[];
 
 const LIMITS = { types: ['Polygon', 'MultiPolygon', 'LineString', 'MultiLineString'], mostVertices: 10_000 } as const;
+const readShape = (field: string, value: unknown, limits: PathLimits): Shape =>
+  shapeOf(readPaths(field, value, limits));
 const polygon = (...rings: readonly Ring[]): Shape =>
   readShape('polygon', { type: 'Polygon', coordinates: rings }, LIMITS);
 const multi = (...polygons: readonly (readonly Ring[])[]): Shape =>

@@ -231,7 +231,6 @@ export function followSource(
   const parts = { ...found, stream: failures.watched(found.stream) };
   const { clock } = parts;
   const note = (error: unknown) => void failures.note(error);
-  const stopping = new AbortController();
   const pageCache = caches?.pageServices.pageCache;
   const consumer = new Consumer({
     ...parts,
@@ -257,10 +256,12 @@ export function followSource(
   });
   let ended = false;
   // The state is that of another mapping, which either this process or another one has not seen yet.
-  const running = consumer.run(stopping.signal).catch((err: unknown) => {
-    ended = true;
-    log.debug({ err, collection: collection.key }, 'A source has another mapping');
-  });
+  const running = inBackground((signal) =>
+    consumer.run(signal).catch((err: unknown) => {
+      ended = true;
+      log.debug({ err, collection: collection.key }, 'A source has another mapping');
+    }),
+  );
   let isFilling = false;
   const refill = async (signal: AbortSignal) => {
     isFilling = true;
@@ -277,8 +278,7 @@ export function followSource(
     follower: () => (isFilling || status().owner ? 'this' : consumer.isHeldElsewhere ? 'other' : undefined),
     look: () => failures.look(status()),
     async stop() {
-      stopping.abort();
-      await Promise.all([running, exact.stop(), live?.close()]);
+      await Promise.all([running.stop(), exact.stop(), live?.close()]);
     },
   };
 }

@@ -9,6 +9,7 @@ import { newCall } from '../../store/database.js';
 import { hasSource, type SourceCollection } from '../../store/source/source-mapping.js';
 import { type ConsumerStatus } from '../../stream/consume/consumer.js';
 import type { StreamBackend } from '../backend.js';
+import { inBackground, type Background } from '../background.js';
 import { followSource, type Followed, type Following } from './follow.js';
 
 const LOOK_EVERY_MS = 2_000;
@@ -19,15 +20,14 @@ export class SourceKeeper {
   readonly #log: Log;
   readonly #following: Following;
   readonly #followed = new Map<string, Followed>();
-  readonly #stopping = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #running: Background;
 
   /** Begins at once. */
   constructor(backend: StreamBackend, log: Log, following: Following = {}) {
     this.#backend = backend;
     this.#log = log;
     this.#following = following;
-    this.#running = this.#run();
+    this.#running = inBackground((signal) => this.#run(signal));
   }
 
   /** The status of a source's consumer, by the scope of its collection; undefined while it is unknown here. */
@@ -54,8 +54,7 @@ export class SourceKeeper {
     return this.#followed.get(scope)?.liveSince();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
+  async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#look(signal).catch((err: unknown) => {
         if (!signal.aborted) this.#log.warn({ err }, 'Cannot list the sources of collections; retrying');
@@ -92,8 +91,7 @@ export class SourceKeeper {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#running.stop();
     await Promise.all(Array.from(this.#followed.values(), (followed) => followed.stop()));
   }
 }
