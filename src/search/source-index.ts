@@ -23,6 +23,8 @@ export interface SourceIndexOptions {
 
 const PAGES_A_RESPONSE = 100;
 const LOOK_EVERY_MS = 1_000;
+/** When the consumer has listed a shard that had a record so long before. */
+const LISTED_MS = 60_000;
 const PARTITIONS = Array.from(GEOHASH_ALPHABET);
 
 /** The name of a table's stream, without the generation of pages that it was followed with. */
@@ -52,21 +54,28 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
     }
   }
 
-  /** Waits until the consumer has applied a record of a shard, or there are other pages. */
-  async function applied(shard: string, sequence: string): Promise<void> {
+  /** The last record that the index has read of each shard that goes on. */
+  const lastRead = new Map<string, Pick<StreamRecord, 'sequence' | 'at'>>();
+
+  /** Waits until the consumer has applied the last record of a shard, or there are other pages. */
+  async function applied(shard: string): Promise<void> {
+    const { sequence, at } = lastRead.get(shard) ?? { sequence: 0, at: 0 };
     const begun = await filled();
     for (let now = begun; now.name === begun.name; now = await filled()) {
       const { [shard]: progress } = now.state.shards;
-      if (progress === undefined || BigInt(progress.after ?? 0) >= BigInt(sequence)) return;
+      // A shard that later listings do not have is gone; before them, the consumer may not know it yet.
+      const isApplied = progress
+        ? BigInt(progress.after ?? 0) >= BigInt(sequence)
+        : now.state.listedAt > at + LISTED_MS;
+      if (isApplied) return;
       await look();
     }
   }
 
   /** The records of markers. Which of several items is the marker, the consumer decides. */
   async function decided(shard: string, records: readonly StreamRecord[]): Promise<readonly StreamRecord[]> {
-    const last = records.findLast(({ contentions }) => contentions)?.sequence;
-    if (last === undefined) return records;
-    await applied(shard, last);
+    if (records.every(({ contentions }) => contentions === undefined)) return records;
+    await applied(shard);
     const contended = [...new Set(records.flatMap(({ contentions = [] }) => contentions.map(({ key }) => key)))];
     const winners = await readWinners(newCall(database, signal), scope, contended, { consistent: true });
     const images = new Map(contended.map((key, at) => [key, winners[at]?.ranking.best[0]?.image]));
@@ -79,6 +88,8 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
 
   const tables: SearchTables = {
     async readItems(after) {
+      // Otherwise a page might bring back what the index has already followed out of it.
+      for (const shard of lastRead.keys()) await applied(shard);
       const begun = await filled();
       const begin = after?.sk ?? PARTITIONS[0] ?? '';
       const pages = await pagesFrom(newCall(database, signal), { scope, ...begun }, begin, PAGES_A_RESPONSE);
@@ -104,12 +115,21 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
   const followed: StreamPort = {
     identify: async () => (await filled()).name,
     listShards: (name, after) => stream.listShards(streamIn(name), after),
-    openShard: async (name, shard, start) => `${shard} ${await stream.openShard(streamIn(name), shard, start)}`,
+    async openShard(name, shard, start) {
+      if (start.type === 'after' && !lastRead.has(shard)) lastRead.set(shard, { sequence: start.sequence, at: 0 });
+      return `${shard} ${await stream.openShard(streamIn(name), shard, start)}`;
+    },
     async readRecords(iterator) {
       const at = iterator.indexOf(' ');
       const shard = iterator.slice(0, at);
       const { records, next, ...batch } = await stream.readRecords(iterator.slice(at + 1));
+      const last = records.at(-1);
+      if (last) lastRead.set(shard, last);
       const read = await decided(shard, records);
+      if (next === undefined) {
+        await applied(shard);
+        lastRead.delete(shard);
+      }
       return {
         ...batch,
         records: read.map((record) => ({ ...record, after: record.after && { ...record.after, place: undefined } })),
