@@ -17,7 +17,6 @@ import { Work } from '../graphql/work.js';
 import { fetchFrom } from '../http/fetch.js';
 import { createLog } from '../log-output.js';
 import type { Log } from '../log.js';
-import type { PointFeature } from '../map/features.js';
 import { openTables } from '../store/table/tables.js';
 import { tracedByOthers } from '../tracing.js';
 import { openBackend } from './backend.js';
@@ -106,7 +105,12 @@ export interface Cellport {
 /** A GeoJSON FeatureCollection: markers, and clusters with the properties `cluster` and `count`. */
 export interface Features {
   readonly type: 'FeatureCollection';
-  readonly features: readonly PointFeature[];
+  readonly features: readonly {
+    readonly type: 'Feature';
+    readonly id?: string;
+    readonly geometry: { readonly type: 'Point'; readonly coordinates: readonly [lng: number, lat: number] };
+    readonly properties: Readonly<Record<string, unknown>>;
+  }[];
 }
 
 export interface View {

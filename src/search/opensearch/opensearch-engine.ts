@@ -3,7 +3,7 @@ import { parseOrder } from '../hit-order.js';
 import { GONE_KEPT_MS, PURGE_EVERY_MS } from '../stored.js';
 import type { Client } from './client.js';
 import { createIndex, dropOthers, hasIndex, pointAlias, type SearchIndexNames } from './indexes.js';
-import { IndexReader } from './read.js';
+import { asking, count, search } from './read.js';
 import { IndexWriter, type WriterOptions } from './write.js';
 
 /** Which index is written, and its checkpoint; stored outside of OpenSearch, which has no transactions. */
@@ -21,12 +21,12 @@ export interface IndexStateStore {
 
 /** Searches the current index of a table. */
 export function openReader(client: Client, names: SearchIndexNames, load: IndexStateStore['load']): SearchReader {
-  const reader = (signal: AbortSignal | undefined) => new IndexReader(client, names.alias, signal);
+  const ask = (signal: AbortSignal | undefined) => asking(client, names.alias, signal);
   return {
     checkpoint: async () => (await load()).checkpoint,
     search: (query, { after, limit }, signal) =>
-      reader(signal).search(query, after === undefined ? undefined : parseOrder(after), limit),
-    count: (query, signal) => reader(signal).count(query),
+      search(ask(signal), query, after === undefined ? undefined : parseOrder(after), limit),
+    count: (query, signal) => count(ask(signal), query),
     isPosition: (text) => parseOrder(text) !== undefined,
     close: () => Promise.resolve(),
   };

@@ -110,76 +110,69 @@ interface Answer {
 /** Timeout of a search: a cluster that does not respond must not block requests. */
 const ANSWERS_WITHIN_MS = 10_000;
 
+/** Asks OpenSearch for the documents that a request finds. */
+export type Ask = (body: Clause) => Promise<Answer['hits']>;
+
 /**
- * Searches the documents behind an alias for one call. Its methods throw UNAVAILABLE while the cluster does not answer, and
- * the reason of `signal` once it is aborted.
+ * Asks for documents behind an alias. Throws UNAVAILABLE while the cluster does not answer, and the reason of `signal` once
+ * it is aborted.
  */
-export class IndexReader {
-  readonly #client: Client;
-  readonly #alias: string;
-  readonly #signal: AbortSignal | undefined;
-
-  constructor(client: Client, alias: string, signal: AbortSignal | undefined) {
-    this.#client = client;
-    this.#alias = alias;
-    this.#signal = signal;
-  }
-
-  #ask(body: Clause): Promise<Answer['hits']> {
-    const request = { index: this.#alias, body: { track_total_hits: ENOUGH, ...body } };
-    const failure = (cause?: unknown) =>
-      new CellportError('UNAVAILABLE', 'the search index does not respond; retry later', {}, { cause });
+export function asking(client: Client, alias: string, signal: AbortSignal | undefined): Ask {
+  const failure = (cause?: unknown) =>
+    new CellportError('UNAVAILABLE', 'the search index does not respond; retry later', {}, { cause });
+  return (body) => {
+    const request = { index: alias, body: { track_total_hits: ENOUGH, ...body } };
     // Not aborted: a request of this client that is, ends the process with an error that nothing can catch.
-    return withDeadline({ ms: ANSWERS_WITHIN_MS, late: () => failure(), signal: this.#signal, failure }, async () => {
-      const answer = await this.#client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
+    return withDeadline({ ms: ANSWERS_WITHIN_MS, late: () => failure(), signal, failure }, async () => {
+      const answer = await client.search(request as never, { requestTimeout: ANSWERS_WITHIN_MS });
       return (answer.body as unknown as Answer).hits;
     });
-  }
+  };
+}
 
-  /** See `SearchEngine.search`. */
-  async search(query: SearchQuery, after: HitOrder | undefined, limit: number): Promise<SearchHit[]> {
-    const isPastExact = (after?.[0] ?? 0) >= TYPO;
-    const { hits, total } = await this.#ask(
-      isPastExact ? { query: matching(query), size: 0 } : pageRequest(query, after, limit),
-    );
-    const found = hits.flatMap(({ _source: source, sort = [] }): Found[] =>
-      source ? [{ order: orderOfHit(sort, query), source }] : [],
-    );
-    const isEnough = (total?.value ?? 0) >= ENOUGH && query.typos !== true;
-    if (found.length < limit && query.words.length > 0 && !isEnough)
-      found.push(...(await this.#typos(query, after)).slice(0, limit - found.length));
-    return found.map(({ order, source: { pk, sk, incarnation = '' } }) => ({
-      key: { pk, sk },
-      incarnation,
-      score: query.near ? closeness(order[0], order[1]) : relevance(order[0], order[1]),
-      position: JSON.stringify(order),
-    }));
-  }
+/** See `SearchEngine.search`. */
+export async function search(ask: Ask, query: SearchQuery, after: HitOrder | undefined, limit: number) {
+  const isPastExact = (after?.[0] ?? 0) >= TYPO;
+  const { hits, total } = await ask(
+    isPastExact ? { query: matching(query), size: 0 } : pageRequest(query, after, limit),
+  );
+  const found = hits.flatMap(({ _source: source, sort = [] }): Found[] =>
+    source ? [{ order: orderOfHit(sort, query), source }] : [],
+  );
+  const isEnough = (total?.value ?? 0) >= ENOUGH && query.typos !== true;
+  if (found.length < limit && query.words.length > 0 && !isEnough)
+    found.push(...(await typos(ask, query, after)).slice(0, limit - found.length));
+  return found.map(({ order, source: { pk, sk, incarnation = '' } }): SearchHit => ({
+    key: { pk, sk },
+    incarnation,
+    score: query.near ? closeness(order[0], order[1]) : relevance(order[0], order[1]),
+    position: JSON.stringify(order),
+  }));
+}
 
-  /** See `SearchEngine.count`. */
-  async count(query: SearchQuery): Promise<number> {
-    const { total } = await this.#ask({ query: matching(query), size: 0, track_total_hits: true });
-    const exact = total?.value ?? 0;
-    const isEnough = exact >= ENOUGH && query.typos !== true;
-    return isEnough || query.words.length === 0 ? exact : exact + (await this.#typos(query, undefined)).length;
-  }
+/** See `SearchEngine.count`. */
+export async function count(ask: Ask, query: SearchQuery): Promise<number> {
+  const { total } = await ask({ query: matching(query), size: 0, track_total_hits: true });
+  const exact = total?.value ?? 0;
+  const isEnough = exact >= ENOUGH && query.typos !== true;
+  return isEnough || query.words.length === 0 ? exact : exact + (await typos(ask, query, undefined)).length;
+}
 
-  /** Documents whose names differ by a few letters, without those that match the words as typed. */
-  async #typos(query: SearchQuery, after: HitOrder | undefined): Promise<Found[]> {
-    const typed = query.words.join(' ');
-    const request = typoRequest(query);
-    if (request === undefined) return [];
-    const { hits } = await this.#ask(request);
-    return hits
-      .flatMap(({ _source: source }): Found[] => {
-        const edits = editsBetween(typed, source?.folded ?? '');
-        if (source === undefined || edits === Infinity) return [];
-        const { id, rank = 0 } = source;
-        return [{ order: [TYPO, query.near ? metersTo(source, query) : edits, rank, id], source }];
-      })
-      .toSorted((a, b) => compareOrders(a.order, b.order))
-      .filter(({ order }) => after === undefined || compareOrders(order, after) > 0);
-  }
+/** Documents whose names differ by a few letters, without those that match the words as typed. */
+async function typos(ask: Ask, query: SearchQuery, after: HitOrder | undefined): Promise<Found[]> {
+  const request = typoRequest(query);
+  if (request === undefined) return [];
+  const typed = query.words.join(' ');
+  const { hits } = await ask(request);
+  return hits
+    .flatMap(({ _source: source }): Found[] => {
+      const edits = editsBetween(typed, source?.folded ?? '');
+      if (source === undefined || edits === Infinity) return [];
+      const { id, rank = 0 } = source;
+      return [{ order: [TYPO, query.near ? metersTo(source, query) : edits, rank, id], source }];
+    })
+    .toSorted((a, b) => compareOrders(a.order, b.order))
+    .filter(({ order }) => after === undefined || compareOrders(order, after) > 0);
 }
 
 function metersTo({ location }: Stored, { near }: SearchQuery): number {
