@@ -23,8 +23,8 @@ export interface SourceIndexOptions {
 
 const PAGES_A_RESPONSE = 100;
 const LOOK_EVERY_MS = 1_000;
-/** When the consumer has listed a shard that had a record so long before. */
-const LISTED_MS = 60_000;
+/** When the time of a record is past for certain, and its shard in listings. */
+const TOLD_WITHIN_MS = 60_000;
 const PARTITIONS = Array.from(GEOHASH_ALPHABET);
 
 /** The name of a table's stream, without the generation of pages that it was followed with. */
@@ -59,15 +59,14 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
 
   /** Waits until the consumer has applied the last record of a shard, or there are other pages. */
   async function applied(shard: string): Promise<void> {
-    const { sequence, at } = lastRead.get(shard) ?? { sequence: 0, at: 0 };
+    const { sequence, at } = lastRead.get(shard) ?? { sequence: '0', at: 0 };
+    const isIn = (last: string | undefined) => BigInt(last ?? 0) >= BigInt(sequence);
     const begun = await filled();
     for (let now = begun; now.name === begun.name; now = await filled()) {
-      const { [shard]: progress } = now.state.shards;
-      // A shard that later listings do not have is gone; before them, the consumer may not know it yet.
-      const isApplied = progress
-        ? BigInt(progress.after ?? 0) >= BigInt(sequence)
-        : now.state.listedAt > at + LISTED_MS;
-      if (isApplied) return;
+      const { plan, listedAt, shards } = now.state;
+      // The consumer skips what a fill has read; and a shard that it does not find is gone.
+      const isPast = (shards[shard]?.since ?? listedAt) > at + TOLD_WITHIN_MS && !isIn(plan?.[shard]?.to);
+      if (isIn(shards[shard]?.after) || isPast) return;
       await look();
     }
   }
@@ -116,7 +115,8 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
     identify: async () => (await filled()).name,
     listShards: (name, after) => stream.listShards(streamIn(name), after),
     async openShard(name, shard, start) {
-      if (start.type === 'after' && !lastRead.has(shard)) lastRead.set(shard, { sequence: start.sequence, at: 0 });
+      if (start.type === 'after' && !lastRead.has(shard))
+        lastRead.set(shard, { sequence: start.sequence, at: clock.wall() });
       return `${shard} ${await stream.openShard(streamIn(name), shard, start)}`;
     },
     async readRecords(iterator) {

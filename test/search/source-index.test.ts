@@ -40,6 +40,14 @@ function sourceIndex(records: readonly Partial<StreamRecord>[], applied: string 
       await expect.poll(() => loads).toBeGreaterThan(before + 2);
       expect(ended).toBe(false);
     },
+    /** The consumer has read the shard up to a time, and plans to apply records up to a number. */
+    skip(since: number, to?: string): void {
+      state = {
+        ...state,
+        shards: { shard: { since } },
+        plan: to === undefined ? null : { shard: { first: to, to } },
+      };
+    },
     apply(sequence: string): void {
       state = { ...state, listedAt: Date.now() + 120_000, shards: { shard: { since: 0, after: sequence } } };
     },
@@ -76,8 +84,22 @@ test('who wins is not asked before the consumer has found the shard', async () =
   expect((await records).records).toMatchObject([{ sequence: '5', after: undefined }]);
 });
 
-test('but a shard that is in no later listing is gone', async () => {
+test('a shard that is in no later listing is gone, and what a fill has read, the consumer skips', async () => {
   const { stream, tables } = sourceIndex([read], undefined, Date.now());
   await stream.readRecords(await stream.openShard('stream g', 'shard', { type: 'oldest' }));
   expect(await tables.readItems(null)).toMatchObject({ items: [] });
+  const filled = sourceIndex([read], '4', Date.now());
+  filled.skip(Date.now());
+  await filled.stream.readRecords(await filled.stream.openShard('stream g', 'shard', { type: 'oldest' }));
+  expect(await filled.tables.readItems(null)).toMatchObject({ items: [] });
+});
+
+test('what is planned is not applied yet, however long ago it was written', async () => {
+  const { stream, tables, waits, apply, skip } = sourceIndex([read], '4');
+  skip(Date.now(), '5');
+  await stream.readRecords(await stream.openShard('stream g', 'shard', { type: 'oldest' }));
+  const items = tables.readItems(null);
+  await waits(items);
+  apply('5');
+  expect(await items).toMatchObject({ items: [] });
 });
