@@ -6,10 +6,11 @@ import { pagesFrom, UnknownPageFormat } from '../store/page/pages.js';
 import { wireOf } from '../store/request/wire.js';
 import type { SourceCollection } from '../store/source/source-mapping.js';
 import { readWinners } from '../store/source/winners.js';
-import { DERIVED_FORMAT, type StreamRecord, type WireImage } from '../stream/change.js';
+import type { StreamRecord, WireImage } from '../stream/change.js';
 import type { StreamPort } from '../stream/ports.js';
 import { StreamReplaced } from '../stream/source/record-batches.js';
 import type { SearchTables } from './follow.js';
+import { SourceProgress } from './source-progress.js';
 
 export interface SourceIndexOptions {
   readonly database: Database;
@@ -22,9 +23,6 @@ export interface SourceIndexOptions {
 }
 
 const PAGES_A_RESPONSE = 100;
-const LOOK_EVERY_MS = 1_000;
-/** When the time of a record is past for certain, and its shard in listings. */
-const TOLD_WITHIN_MS = 60_000;
 const PARTITIONS = Array.from(GEOHASH_ALPHABET);
 
 /** The name of a table's stream, without the generation of pages that it was followed with. */
@@ -38,43 +36,12 @@ const streamIn = (name: string) => name.slice(0, name.lastIndexOf(' '));
 export function openSourceIndex({ database, collection, stream, load, signal }: SourceIndexOptions) {
   const { clock, keys } = database;
   const scope = keys.scope(collection);
-  async function look(): Promise<void> {
-    await clock.sleep(LOOK_EVERY_MS, signal);
-    signal.throwIfAborted();
-  }
-
-  /** The state, once there are pages. */
-  async function filled() {
-    for (;;) {
-      const state = await load();
-      const { generation } = state?.pages ?? state?.formerPages ?? {};
-      if (state?.layout === DERIVED_FORMAT && generation !== undefined)
-        return { state, generation, name: `${state.stream} ${generation}` };
-      await look();
-    }
-  }
-
-  /** The last record that the index has read of each shard that goes on. */
-  const lastRead = new Map<string, Pick<StreamRecord, 'sequence' | 'at'>>();
-
-  /** Waits until the consumer has applied the last record of a shard, or there are other pages. */
-  async function applied(shard: string): Promise<void> {
-    const { sequence, at } = lastRead.get(shard) ?? { sequence: '0', at: 0 };
-    const isIn = (last: string | undefined) => BigInt(last ?? 0) >= BigInt(sequence);
-    const begun = await filled();
-    for (let now = begun; now.name === begun.name; now = await filled()) {
-      const { plan, listedAt, shards } = now.state;
-      // The consumer skips what a fill has read; and a shard that it does not find is gone.
-      const isPast = (shards[shard]?.since ?? listedAt) > at + TOLD_WITHIN_MS && !isIn(plan?.[shard]?.to);
-      if (isIn(shards[shard]?.after) || isPast) return;
-      await look();
-    }
-  }
+  const consumer = new SourceProgress(load, clock, signal);
 
   /** The records of markers. Which of several items is the marker, the consumer decides. */
   async function decided(shard: string, records: readonly StreamRecord[]): Promise<readonly StreamRecord[]> {
     if (records.every(({ contentions }) => contentions === undefined)) return records;
-    await applied(shard);
+    await consumer.applied(shard);
     const contended = [...new Set(records.flatMap(({ contentions = [] }) => contentions.map(({ key }) => key)))];
     const winners = await readWinners(newCall(database, signal), scope, contended, { consistent: true });
     const images = new Map(contended.map((key, at) => [key, winners[at]?.ranking.best[0]?.image]));
@@ -88,12 +55,12 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
   const tables: SearchTables = {
     async readItems(after) {
       // Otherwise a page might bring back what the index has already followed out of it.
-      for (const shard of lastRead.keys()) await applied(shard);
-      const begun = await filled();
+      await consumer.appliedAll();
+      const begun = await consumer.filled();
       const begin = after?.sk ?? PARTITIONS[0] ?? '';
       const pages = await pagesFrom(newCall(database, signal), { scope, ...begun }, begin, PAGES_A_RESPONSE);
       // Pages are deleted once others have replaced them.
-      const { name } = await filled();
+      const { name } = await consumer.filled();
       if (name !== begun.name) throw new StreamReplaced(begun.name, name);
       const items = pages.flatMap(({ data }) => {
         const entries = decodePage(data, collection.key);
@@ -107,29 +74,24 @@ export function openSourceIndex({ database, collection, stream, load, signal }: 
     },
     listCollections: () => Promise.resolve([collection]),
     async consumed() {
-      const { state, name } = await filled();
+      const { state, name } = await consumer.filled();
       return { ...state, stream: name };
     },
   };
   const followed: StreamPort = {
-    identify: async () => (await filled()).name,
+    identify: async () => (await consumer.filled()).name,
     listShards: (name, after) => stream.listShards(streamIn(name), after),
     async openShard(name, shard, start) {
-      if (start.type === 'after' && !lastRead.has(shard))
-        lastRead.set(shard, { sequence: start.sequence, at: clock.wall() });
+      if (start.type === 'after') consumer.noteStart(shard, start.sequence);
       return `${shard} ${await stream.openShard(streamIn(name), shard, start)}`;
     },
     async readRecords(iterator) {
       const at = iterator.indexOf(' ');
       const shard = iterator.slice(0, at);
       const { records, next, ...batch } = await stream.readRecords(iterator.slice(at + 1));
-      const last = records.at(-1);
-      if (last) lastRead.set(shard, last);
+      consumer.noteRead(shard, records);
       const read = await decided(shard, records);
-      if (next === undefined) {
-        await applied(shard);
-        lastRead.delete(shard);
-      }
+      if (next === undefined) await consumer.ended(shard);
       return {
         ...batch,
         records: read.map((record) => ({ ...record, after: record.after && { ...record.after, place: undefined } })),
