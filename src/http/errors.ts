@@ -67,6 +67,8 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
     const code = refused?.code ?? 'INTERNAL_SERVER_ERROR';
     reply.told = { operation: request.routeOptions.url, ...reply.told, code };
     const body = JSON.stringify({ errors: [refused === undefined ? MASKED : formatted(refused)] });
+    // Requests of a flood are refused before anything of them is read.
+    const text = code === 'THROTTLED' ? body : withExtensions(body, request.headers);
     // Otherwise the rest of the body would be read as the next request on this connection.
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.header('connection', 'close');
     // Caches may otherwise keep what is not there for one principal, and tell others.
@@ -74,7 +76,7 @@ export function handleErrors(server: FastifyInstance, limits: Limits, log: Log):
       .header('cache-control', 'no-store')
       .code(refused === undefined ? 500 : (error.statusCode ?? statusOfCode(refused.code)))
       .type('application/json; charset=utf-8')
-      .send(withExtensions(body, request.headers));
+      .send(text);
   });
   server.setNotFoundHandler((request, reply) => {
     const error = new CellportError('NOT_FOUND', `${request.url} does not exist`);

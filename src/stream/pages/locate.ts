@@ -36,31 +36,25 @@ export async function locatePages(
     partitions.set(partitionKey(place), inside);
     inside.push(place);
   }
-  const located = new Map<string, Located>();
+  const located = new Map<string, ReturnType<typeof finderIn>>();
   await mapConcurrently([...partitions], PARTITIONS_AT_A_TIME, async ([name, inside]) => {
-    located.set(name, new Located(await locateIn(locating, inside)));
+    located.set(name, finderIn(await locateIn(locating, inside)));
   });
   return (place) => {
-    const page = located.get(partitionKey(place))?.find(place.position);
+    const page = located.get(partitionKey(place))?.(place.position);
     if (page === undefined) throw new Error('pages have changed while they were located');
     return page;
   };
 }
 
-/** Pages of one partition. */
-class Located {
-  readonly #pages: readonly KnownPage[];
-  readonly #begins: readonly string[];
-
-  constructor(pages: readonly KnownPage[]) {
-    this.#pages = pages.toSorted((a, b) => compareBytes(a.begin, b.begin));
-    this.#begins = this.#pages.map(({ begin }) => begin);
-  }
-
-  find(position: string): KnownPage | undefined {
-    const page = this.#pages[beginsUpTo(this.#begins, position) - 1];
+/** Finds a position in the pages of one partition. */
+function finderIn(located: readonly KnownPage[]): (position: string) => KnownPage | undefined {
+  const pages = located.toSorted((a, b) => compareBytes(a.begin, b.begin));
+  const begins = pages.map(({ begin }) => begin);
+  return (position) => {
+    const page = pages[beginsUpTo(begins, position) - 1];
     return page && isIn(page, position) ? page : undefined;
-  }
+  };
 }
 
 /** The pages of positions in one partition. */
