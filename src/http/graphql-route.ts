@@ -64,7 +64,7 @@ export function addGraphql(
     method: ['GET', 'POST'],
     url: '/graphql',
     handler: async (request, reply) => {
-      if (isVisit(request)) return reply.redirect('/graphiql/');
+      if (isVisit(request)) return reply.redirect('graphiql/');
       const { method, headers, url } = request;
       const forbidsWrites = isForeignPage(headers, allowedOrigins) ? foreignPage(headers) : undefined;
       // For Apollo Server, which does not know the browser's word for it.

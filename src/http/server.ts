@@ -216,7 +216,7 @@ export function buildHttp(
   addMaps(server, answer, addresses, limits);
   addOgc(server, answer, addresses, limits);
   onlyGet(server);
-  addMap(server, mapDir, options);
+  addMap(server, mapDir, options, addresses);
   addGraphiql(server, graphiql ? staticDir : undefined);
   return server;
 }

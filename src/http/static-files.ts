@@ -4,6 +4,8 @@ import { join, relative } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
+import type { Addresses } from './addresses.js';
+import { rootOf } from './answering.js';
 import { entityOf, sendEntity } from './entity.js';
 import { varyBy } from './vary.js';
 
@@ -45,7 +47,7 @@ function mapPolicy({ styleUrl, styleOrigins = [] }: OwnStyle): string {
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 /** The link-preview picture in the built page. */
-const PREVIEW = 'content="/map/preview.jpg"';
+const PREVIEW = 'content="map/preview.jpg"';
 
 /** Reads a text file again only after it has changed: in development, the page is built while the server runs. */
 function keepRead(path: string): () => Promise<string> {
@@ -59,12 +61,12 @@ function keepRead(path: string): () => Promise<string> {
 
 /**
  * The page with the style in a `meta` element, so that it needs no further request before it opens the map. Link
- * previews need an absolute picture URL, so it is completed with the server's `origin`.
+ * previews need an absolute picture URL, so it is completed with the URL of the server, `root`.
  */
-function filled(page: string, origin: string, styleUrl: string | undefined): string {
+function filled(page: string, root: string, styleUrl: string | undefined): string {
   const style = styleUrl === undefined ? '' : `<meta name="cellport-style" content="${escaped(styleUrl)}" />`;
   return page
-    .replace(PREVIEW, () => `content="${escaped(origin)}/map/preview.jpg"`)
+    .replace(PREVIEW, () => `content="${escaped(root)}/map/preview.jpg"`)
     .replace('</head>', () => `${style}</head>`);
 }
 
@@ -99,25 +101,21 @@ function addFiles(server: FastifyInstance, { root, prefix, contentSecurityPolicy
 }
 
 /** Serves the map at `/` and its files under `/map/`; redirects to GraphiQL if the map is not built. */
-export function addMap(server: FastifyInstance, root: string | undefined, style: OwnStyle): void {
+export function addMap(server: FastifyInstance, root: string | undefined, style: OwnStyle, addresses: Addresses): void {
   if (root === undefined || !existsSync(root)) {
-    server.get('/', (_request, reply) => reply.redirect('/graphiql/'));
+    server.get('/', (_request, reply) => reply.redirect('graphiql/'));
     return;
   }
   void server.register(async (scope) => {
     addFiles(scope, { root, prefix: '/map/', contentSecurityPolicy: mapPolicy(style) });
     const readPage = keepRead(join(root, 'index.html'));
     scope.get('/', async (request, reply) => {
-      // X-Forwarded headers are not trusted to name another protocol or host.
-      const page = filled(
-        await readPage(),
-        request.host === '' ? '' : `${request.protocol}://${request.host}`,
-        style.styleUrl,
-      );
+      const page = filled(await readPage(), rootOf(request, addresses), style.styleUrl);
       const caching = { isForAnyone: true, sharedSeconds: 0 };
       return sendEntity(request, reply, entityOf(Buffer.from(page)), 'text/html; charset=utf-8', caching);
     });
-    scope.get('/map/', (_request, reply) => reply.redirect('/'));
+    // Relative, as only the client knows the path that a proxy has taken off.
+    scope.get('/map/', (_request, reply) => reply.redirect('../'));
   });
 }
 
@@ -132,7 +130,7 @@ export function addGraphiql(server: FastifyInstance, root: string | undefined): 
     }
     return;
   }
-  server.get('/graphiql', (_request, reply) => reply.redirect('/graphiql/'));
+  server.get('/graphiql', (_request, reply) => reply.redirect('graphiql/'));
   void server.register(async (scope) => {
     addFiles(scope, { root, prefix: '/graphiql/', contentSecurityPolicy: GRAPHIQL_POLICY });
   });

@@ -124,6 +124,28 @@ describe('Features, core', () => {
   });
 
   test.each([
+    ['json', 'text/html', 'application/geo+json'],
+    ['html', '*/*', 'text/html'],
+  ])('next has the format %s of the URL, whatever the header', async (format, accept, type) => {
+    const { links } = await json(`${ITEMS}?limit=2&f=json`);
+    const first = link(links, 'next').replace('f=json', `f=${format}`);
+    const answer = await get(first, { accept });
+    expect(answer.headers.get('content-type')).toContain(type);
+    const body = await answer.text();
+    const next = body
+      .replaceAll('&amp;', '&')
+      .split('"')
+      .filter(
+        (text) =>
+          text.includes('cursor=') &&
+          text !== first &&
+          !text.includes(`cursor=${new URL(first).searchParams.get('cursor')}`),
+      );
+    expect(next).toHaveLength(1);
+    expect(new URL(next[0] ?? '').searchParams.get('f')).toBe(format);
+  });
+
+  test.each([
     '5,45,12,55',
     '170,-60,-170,60',
     '-180,-90,180,90',

@@ -101,12 +101,12 @@ test('a file that is not compressed is sent unchanged', async () => {
 });
 
 test('the page is compressed, and gives link previews the absolute URL of their picture', async () => {
-  const meta = (origin: string) => `<head><meta property="og:image" content="${origin}/map/preview.jpg" /></head>`;
+  const meta = (url: string) => `<head><meta property="og:image" content="${url}map/preview.jpg" /></head>`;
   await writeFile(join(folder, 'index.html'), meta('') + ' '.repeat(5_000));
   // Only the client's own `Host` header is trusted.
   const headers = { 'x-forwarded-host': 'evil.example.org', 'x-forwarded-proto': 'https' };
   const response = await fetch(`${server.url}/`, { headers: { ...headers, 'accept-encoding': 'gzip' } });
-  expect((await response.text()).trim()).toBe(meta(server.url));
+  expect((await response.text()).trim()).toBe(meta(`${server.url}/`));
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': 'text/html; charset=utf-8',
     'content-encoding': 'gzip',
@@ -147,7 +147,7 @@ test('a custom style is named in the page, and its hosts in the policy', async (
 });
 
 test('/map/ is the page at /', async () => {
-  expect((await get('/map/', '')).headers['location']).toBe('/');
+  expect((await get('/map/', '')).headers['location']).toBe('../');
 });
 
 test('what a client asks of a file in vain is refused as its own mistake, not as a failure of the server', async () => {

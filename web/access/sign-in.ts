@@ -4,11 +4,12 @@ import { ViewportError } from '../../src/client/public.js';
 import { send } from '../../src/client/request.js';
 import { button, element } from '../map/dom/element.js';
 import { credentialHeaders, storeCredential, storedCredential } from './credential.js';
+import { pathOf } from './server.js';
 import { isSignedIn, VIEWER, type Viewer } from './viewer.js';
 
 /** Asks who the sender of a credential is. Rejects with ViewportError. */
 export async function readViewer(secret = storedCredential()): Promise<Viewer> {
-  const options = { url: '/graphql', headers: credentialHeaders(secret) };
+  const options = { url: pathOf('graphql'), headers: credentialHeaders(secret) };
   const { data } = await send(options, VIEWER, {});
   return (data as { readonly viewer: Viewer }).viewer;
 }

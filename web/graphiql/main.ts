@@ -10,6 +10,7 @@ import { createRoot } from 'react-dom/client';
 
 import { ViewportError } from '../../src/client/public.js';
 import { credentialHeaders } from '../access/credential.js';
+import { pathOf } from '../access/server.js';
 import { readViewer, showSignIn } from '../access/sign-in.js';
 import type { Viewer } from '../access/viewer.js';
 import { ExamplesMenu } from './examples-menu.js';
@@ -31,7 +32,7 @@ function signedIn(headers: Readonly<Record<string, string>> = {}): Readonly<Reco
 
 /** Sends an operation to the page's server and requests its cost. Resolves to the response body. */
 async function send(request: Request, options?: { readonly headers?: Readonly<Record<string, string>> }) {
-  const response = await fetch('/graphql', {
+  const response = await fetch(pathOf('graphql'), {
     method: 'POST',
     headers: {
       accept: 'application/json',
@@ -45,7 +46,7 @@ async function send(request: Request, options?: { readonly headers?: Readonly<Re
 }
 
 const live = createClient({
-  url: `${location.protocol.replace('http', 'ws')}//${location.host}/graphql`,
+  url: `${location.protocol.replace('http', 'ws')}//${location.host}${pathOf('graphql')}`,
   connectionParams: () => credentialHeaders(),
 });
 

@@ -6,7 +6,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 /** GraphiQL as static files that need no other host: `dist/graphiql`, served under `/graphiql/`. */
 export default defineConfig({
   root: here('.'),
-  base: '/graphiql/',
+  base: './',
   logLevel: 'warn',
   build: {
     outDir: here('../../dist/graphiql'),

@@ -228,14 +228,18 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
         const base = `${root}/ogc`;
         const made = await make({ context, base, key, item: name, query });
         const { type = JSON_TYPE } = made;
-        const inFormat = (format: 'json' | 'html', rel: string) => {
-          const { pathname, search } = new URL(request.url, root);
-          const url = new URL(root + pathname + search);
+        const { pathname, search } = new URL(request.url, root);
+        const inFormat = (format: 'json' | 'html', rel: string, href = root + pathname + search) => {
+          const url = new URL(href);
           url.searchParams.set('f', format);
           return at(url.href, rel, format === 'html' ? HTML : type, format.toUpperCase());
         };
-        const own = [inFormat(isHtml ? 'html' : 'json', 'self'), inFormat(isHtml ? 'json' : 'html', 'alternate')];
-        const document = { ...made, links: [...own, ...made.links] };
+        const [format, other] = isHtml ? (['html', 'json'] as const) : (['json', 'html'] as const);
+        // Whoever asks for a format by its URL may not ask for it by a header.
+        const others = made.links.map((link) =>
+          link.rel === 'next' && f !== undefined ? { ...inFormat(format, 'next', link.href), title: 'next' } : link,
+        );
+        const document = { ...made, links: [inFormat(format, 'self'), inFormat(other, 'alternate'), ...others] };
         // An OpenAPI document and a schema have no links.
         const isBare = !isHtml && (make === api || make === filterable);
         const text = isHtml

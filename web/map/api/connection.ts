@@ -47,7 +47,7 @@ export function createConnection({ onStale, onDead }: ConnectionOptions) {
     clearTimeout(settling);
     if (isPassing(error)) {
       // Only the client's own errors, about a missing response, begin with the URL.
-      const isGone = error.message.startsWith('/graphql ');
+      const isGone = /^\/\S+ /.test(error.message);
       onStale(isGone ? 'Offline, trying again' : 'Server busy, trying again');
     } else if (!loading) settling = setTimeout(settle, SETTLED_MS);
     if (loading === isLoading) return;

@@ -1,4 +1,5 @@
 import type { LoadReadiness as Load } from '../../../src/http/health.js';
+import { pathOf } from '../../access/server.js';
 import { formatNumber } from '../text/numbers.js';
 
 const EVERY_MS = 3_000;
@@ -44,7 +45,7 @@ export async function followLoad(
   // Messages disappear, and a busy server takes long to answer.
   const saying = setInterval(() => last !== '' && say(last), EVERY_MS);
   for (;;) {
-    const load = await fetch('/readyz', { headers })
+    const load = await fetch(pathOf('readyz'), { headers })
       .then(async (response) => ((await response.json()) as { readonly load: Load | null }).load)
       .catch(() => undefined);
     if (load === null || (last === '' && load?.state === 'complete')) break;

@@ -1,3 +1,4 @@
+import { pathOf } from '../../access/server.js';
 import { button, element } from '../dom/element.js';
 import { icon } from '../dom/icons.js';
 
@@ -25,7 +26,7 @@ export function createMore({ onKeys }: MoreActions): readonly [opener: HTMLEleme
   const rows = [
     ...fullScreenRow(),
     button({}, onKeys, icon('keys'), 'Keys'),
-    element('a', { href: '/graphiql/' }, icon('code'), 'GraphiQL'),
+    element('a', { href: pathOf('graphiql/') }, icon('code'), 'GraphiQL'),
   ];
   const menu = element('div', { id: 'more', class: 'panel', popover: 'auto' }, ...rows);
   menu.addEventListener('click', () => menu.hidePopover());

@@ -1,5 +1,6 @@
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl';
 
+import { pathOf } from '../../access/server.js';
 import { fontFaces } from './fonts.js';
 import { GRATICULE, graticuleLayers, noLines } from './graticule.js';
 import { groundLayers } from './ground.js';
@@ -20,7 +21,7 @@ export function baseLayers(theme: Theme): LayerSpecification[] {
 
 /** The style of the base map. Tiles and fonts come from the same server as the page. */
 export function baseStyle(theme: Theme): StyleSpecification {
-  const tiles = new URL(`/map/tiles/${TILES_VERSION}/`, location.href).href;
+  const tiles = new URL(pathOf(`map/tiles/${TILES_VERSION}/`), location.href).href;
   return {
     version: 8,
     'font-faces': fontFaces(),

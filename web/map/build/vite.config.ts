@@ -41,7 +41,9 @@ const documents: Plugin = {
 /** Builds the map page into `dist/page`, static files without external resources, served at `/` and `/map/`. */
 export default defineConfig({
   root: here('..'),
-  base: '/map/',
+  base: './',
+  // The page is served one folder above its files.
+  experimental: { renderBuiltUrl: (file, { hostType }) => (hostType === 'html' ? `map/${file}` : undefined) },
   logLevel: 'warn',
   plugins: [baseMap, documents],
   build: {
