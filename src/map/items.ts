@@ -55,7 +55,7 @@ const itemOf = (marker: MapMarker, properties: Properties): PointFeature => ({
 function readBox(text: string): Bounds {
   const numbers = text.split(',');
   if (numbers.length !== 6) return readBbox(text);
-  const pick = (...indexes: readonly number[]) => readBbox(indexes.map((index) => numbers[index]).join(','));
+  const pick = (...indexes: readonly number[]) => readBbox(indexes.map((index) => numbers[index]).join(','), text);
   // Read as if they were latitudes: the lower one is first, too.
   pick(0, 2, 3, 5);
   return pick(0, 1, 3, 4);

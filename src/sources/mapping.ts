@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { jsonIn } from '../model/exact-json.js';
 import { fields, list, readShape } from '../model/shape.js';
 import { parseTemplate } from './template.js';
 
@@ -13,15 +14,6 @@ export type Item = Readonly<Record<string, unknown>>;
 export type Path = readonly (string | number)[];
 
 const WHOLE = /^[^.[\]]+(?:\[\d{1,9}\])*(?:\.[^.[\]]+(?:\[\d{1,9}\])*)*$/;
-
-/** What JSON text says; undefined for other text. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * The steps of a path as mappings have it: `a.b[0].c`, or a list of names and indexes, which may also be JSON text;

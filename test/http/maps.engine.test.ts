@@ -93,7 +93,7 @@ test.each([
     'bbox=1,2,3,Infinity&zoom=1',
     'bbox must be four numbers of degrees with commas: west, south, east, north; got "Infinity"',
   ],
-  ['bbox=1,5,3,4&zoom=1', 'bbox must be with a south that is at most its north; got "1,5,3,4"'],
+  ['bbox=1,5,3,4&zoom=1', 'bbox must be with the lower latitude, and height, first; got "1,5,3,4"'],
   ['bbox=1,2,3,4&zoom=31', 'zoom must be a number from -2 to 30; got "31"'],
   ['bbox=1,2,3,4', 'zoom must be given: /maps/KEY?bbox=west,south,east,north&zoom=3; got undefined'],
   ['bbox=1,2,3,4&zoom=1&limit=0', 'limit must be a whole number from 1 to 5000; got "0"'],

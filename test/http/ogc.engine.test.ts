@@ -198,9 +198,9 @@ describe('Features, core', () => {
     [`${ITEMS}?limit=0`, 400, /^limit must be a whole number from 1; got "0"$/],
     [`${ITEMS}?limit=ten`, 400, /^limit must be/],
     [`${ITEMS}?bbox=1,2,3`, 400, /^bbox must be four numbers .*; got "1,2,3"$/],
-    [`${ITEMS}?bbox=1,5,3,4`, 400, /^bbox must be with a south/],
+    [`${ITEMS}?bbox=1,5,3,4`, 400, /^bbox must be with the lower latitude/],
     [`${ITEMS}?bbox=1,2,low,3,4,high`, 400, /^bbox must be four numbers .*; got "low"$/],
-    [`${ITEMS}?bbox=1,2,9,3,4,8`, 400, /^bbox must be with a south/],
+    [`${ITEMS}?bbox=1,2,9,3,4,8`, 400, /^bbox must be with the lower latitude, and height, first; got "1,2,9,3,4,8"$/],
     [`${ITEMS}?datetime=yesterday`, 400, /^datetime must be an RFC 3339 instant/],
     [
       `${ITEMS}?datetime=2026-12-01T00:00:00Z/2026-11-01T00:00:00Z`,

@@ -240,6 +240,13 @@ test('paths lead into JSON text, unless it is nested more deeply than items can 
   expect(markersOf(readMapping({ table: 'shops', ...mapping }), { data }, NOW)).toMatchObject([
     { key: '7/0', position: { lng: 16.9, lat: 52.4 }, name: '[A', properties: { 'data.more': [1] } },
   ]);
+  // Integers of 64 bits are not rounded, so that two items do not become one marker.
+  for (const id of ['9007199254740993', '-12345678901234567890']) {
+    const exact = `{"id":${id},"stops":[{"at":[16.9,52.4],"name":"A"}],"more":[${id}]}`;
+    expect(markersOf(readMapping({ table: 'shops', ...mapping }), { data: exact }, NOW)).toMatchObject([
+      { key: `${id}/0`, properties: { 'data.more': [id] } },
+    ]);
+  }
   const deep = (levels: number) => ({ ...SHOP, data: `{"more":${'['.repeat(levels)}1${']'.repeat(levels)}}` });
   const hasMore = (item: Item) => isMarker({ where: [{ path: 'data.more', exists: true }] }, item);
   expect([31, 32, 100_000].map((levels) => hasMore(deep(levels)))).toEqual([true, false, false]);

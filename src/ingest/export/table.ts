@@ -6,7 +6,7 @@ import type { Geometry } from 'geojson';
 import { limitExceeded } from '../../errors.js';
 import type { Marker, Properties } from '../../model/marker.js';
 import { keepIn } from '../read/gzip.js';
-import { writeExactly } from '../rows/exact-json.js';
+import { writeExactly } from '../../model/exact-json.js';
 import type { WholeZone } from './read-zones.js';
 
 /** What all values of a column are; lists, objects and values of several types are JSON texts. */

@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.js';
-import { parseExactly } from '../rows/exact-json.js';
+import { parseExactly } from '../../model/exact-json.js';
 import { isFields, type ReadOptions, type RowFields } from '../rows/fields.js';
 import { jsonShape, RECORD_SEPARATOR } from '../rows/json-shape.js';
 import { decodeUtf8, LONGEST_ROW, NOT_UTF8, type Chunk } from './bytes.js';

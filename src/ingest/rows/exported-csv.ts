@@ -1,4 +1,4 @@
-import { jsonIn } from './exact-json.js';
+import { jsonIn } from '../../model/exact-json.js';
 import { InvalidRow, isFields, keyText } from './fields.js';
 import type { MarkerRow } from './marker-row.js';
 import { degrees } from './position.js';

@@ -1,4 +1,4 @@
-import { jsonIn } from './exact-json.js';
+import { jsonIn } from '../../model/exact-json.js';
 import { isFields } from './fields.js';
 
 /** How values stand: one on each line, after separators, one after another, or in a list or object, the whole file. */

@@ -1,7 +1,7 @@
 import { wrapLng } from '../../geo/bounds.js';
 import { COORDINATE_WORDS, plainName } from '../../geo/coordinate-names.js';
 import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../../geo/point-formats.js';
-import { jsonIn } from './exact-json.js';
+import { jsonIn } from '../../model/exact-json.js';
 import { InvalidRow, isFields, typeOf, without, type ReadOptions, type RowFields } from './fields.js';
 
 /** The fields with a position: one per coordinate, or one for both. */

@@ -19,15 +19,18 @@ function readNumber(field: string, text: string, least: number, most: number, al
   return value;
 }
 
-/** A bounding box as OGC writes it: west, south, east, north; west > east crosses the antimeridian. Throws BAD_USER_INPUT. */
-export function readBbox(text: string): Bounds {
+/**
+ * A bounding box as OGC writes it: west, south, east, north; west > east crosses the antimeridian. Throws BAD_USER_INPUT,
+ * which names the text `given` if the box is a part of that.
+ */
+export function readBbox(text: string, given = text): Bounds {
   const allowed = 'four numbers of degrees with commas: west, south, east, north';
   const numbers = text.split(',').map((each) => readNumber('bbox', each.trim(), -1e6, 1e6, allowed));
   const [west, south, east, north] = numbers;
   if (west === undefined || south === undefined || east === undefined || north === undefined || numbers.length > 4) {
-    throw badInput('bbox', text, allowed);
+    throw badInput('bbox', given, allowed);
   }
-  if (south > north) throw badInput('bbox', text, 'with a south that is at most its north');
+  if (south > north) throw badInput('bbox', given, 'with the lower latitude, and height, first');
   return { west, south, east, north };
 }
 

@@ -1,5 +1,5 @@
 import { CellportError } from '../../../src/errors.js';
-import { parseExactly } from '../../../src/ingest/rows/exact-json.js';
+import { parseExactly } from '../../../src/model/exact-json.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
 import { jsonShape, RECORD_SEPARATOR } from '../../../src/ingest/rows/json-shape.js';
 import { markerOfValue } from '../../../src/ingest/rows/marker-row.js';

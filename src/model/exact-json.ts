@@ -1,6 +1,6 @@
 import { v4 as randomUuid } from 'uuid';
 
-import { isStorable } from '../../model/dynamodb-limits.js';
+import { isStorable } from './dynamodb-limits.js';
 
 /** Numbers as programs write them that JavaScript or DynamoDB would change, and those that JSON does not have. */
 const MAY_CHANGE = /\d{16}|\d[eE][+-]?\d|\bnan\b|\binf(?:inity)?\b|\bnodata\b/i;
