@@ -242,7 +242,7 @@ test('paths lead into JSON text, unless it is nested more deeply than items can 
   ]);
   // Integers of 64 bits are not rounded, so that two items do not become one marker.
   for (const id of ['9007199254740993', '-12345678901234567890']) {
-    const exact = `{"id":${id},"stops":[{"at":[16.9,52.4],"name":"A"}],"more":[${id}]}`;
+    const exact = `{"id":${id},"stops":[{"at":{"type":"Point","coordinates":[16.9,52.4]},"name":"A"}],"more":[${id}]}`;
     expect(markersOf(readMapping({ table: 'shops', ...mapping }), { data: exact }, NOW)).toMatchObject([
       { key: `${id}/0`, properties: { 'data.more': [id] } },
     ]);

@@ -4,9 +4,9 @@ import { deserialize, serialize } from 'node:v8';
 import type { Geometry } from 'geojson';
 
 import { limitExceeded } from '../../errors.js';
+import { writeExactly } from '../../model/exact-json.js';
 import type { Marker, Properties } from '../../model/marker.js';
 import { keepIn } from '../read/gzip.js';
-import { writeExactly } from '../../model/exact-json.js';
 import type { WholeZone } from './read-zones.js';
 
 /** What all values of a column are; lists, objects and values of several types are JSON texts. */

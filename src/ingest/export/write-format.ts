@@ -1,6 +1,6 @@
+import { writeExactly } from '../../model/exact-json.js';
 import type { Marker, Properties } from '../../model/marker.js';
 import type { FileFormat } from '../read/file-format.js';
-import { writeExactly } from '../../model/exact-json.js';
 import { EXPORTED_COLUMNS, quotedLabel } from '../rows/exported-csv.js';
 import { findFields, LABEL_NAMES, OWN_MEMBER } from '../rows/fields.js';
 import type { WholeZone } from './read-zones.js';

@@ -1,6 +1,6 @@
 import { CellportError } from '../../errors.js';
-import { ColumnTypes } from './column-types.js';
 import { jsonIn } from '../../model/exact-json.js';
+import { ColumnTypes } from './column-types.js';
 import { isExportedTable, markerOfCells } from './exported-csv.js';
 import { InvalidRow, type ReadOptions } from './fields.js';
 import { CHOSEN_PARTS, mapFields, markerOfFields, type MarkerRow } from './marker-row.js';

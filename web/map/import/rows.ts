@@ -1,8 +1,8 @@
 import { CellportError } from '../../../src/errors.js';
-import { parseExactly } from '../../../src/model/exact-json.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
 import { jsonShape, RECORD_SEPARATOR } from '../../../src/ingest/rows/json-shape.js';
 import { markerOfValue } from '../../../src/ingest/rows/marker-row.js';
+import { parseExactly } from '../../../src/model/exact-json.js';
 import { featuresOf } from './features.js';
 import { linesOf, readText, textForm, type Lines } from './lines.js';
 import { forPage, rowOf, type ImportRow } from './row.js';
