@@ -21,6 +21,12 @@ export interface Answer {
   readonly vary?: readonly string[];
 }
 
+/**
+ * Shared caches do not keep answers that took longer: what they have read may be purged before they arrive. Answers that are
+ * kept in memory are sent at once the next time.
+ */
+const SHARED_WITHIN_MS = 800;
+
 /** Answers a question of a request that GraphQL does not answer. Throws what refuses it. */
 export type Answering = (
   request: FastifyRequest,
@@ -41,10 +47,12 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
         async (context) => {
           const { access, services } = context;
           reply.told = { operation, principal: access?.principal.name ?? undefined };
-          const answer = await question(context);
           const { cacheSeconds = 0, db } = services;
+          const began = db.clock.now();
+          const answer = await question(context);
+          const isQuick = db.clock.now() - began <= SHARED_WITHIN_MS;
           const validSeconds = Math.floor((answer.entity.expiresAt - db.clock.wall()) / 1_000);
-          const sharedSeconds = answer.tags ? Math.max(0, Math.min(cacheSeconds, validSeconds)) : 0;
+          const sharedSeconds = answer.tags && isQuick ? Math.max(0, Math.min(cacheSeconds, validSeconds)) : 0;
           return { answer, isGuarded: access !== undefined, sharedSeconds };
         },
       );

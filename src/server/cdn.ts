@@ -9,6 +9,7 @@ import { changeOf, keyIn, type StreamRecord } from '../stream/change.js';
 import type { Cdn } from './cloudfront.js';
 import type { LiveFeed } from './live.js';
 
+/** Longer than answers that shared caches may keep are under way, see `SHARED_WITHIN_MS`. */
 const EVERY_MS = 1_000;
 /** After so long, every server answers with what a record of the stream has changed, if that was applied. */
 const SHOWN_AFTER_MS = 2_500;
@@ -95,6 +96,8 @@ export function openPurging(
   async function work(signal: AbortSignal, progressed: () => void): Promise<void> {
     const { purger } = await import('./cloudfront.js');
     const cloudFront = purger(cdn);
+    /** What every answer that is begun from now on shows. It is purged at the next look, when those begun before have arrived. */
+    let shown: ReadonlySet<Noted> = new Set();
     try {
       while (!signal.aborted) {
         await clock.sleep(EVERY_MS, signal);
@@ -104,7 +107,10 @@ export function openPurging(
           noted.delete(scope);
         }
         const shownTo = clock.now() - SHOWN_AFTER_MS;
-        const ready = new Map([...waiting].filter(([scope, { at }]) => Math.min(shownTo, completeAt(scope)) >= at));
+        const isShown = ([scope, { at }]: readonly [string, { readonly at: number }]) =>
+          Math.min(shownTo, completeAt(scope)) >= at;
+        const ready = new Map([...waiting].filter(([, each]) => shown.has(each)));
+        shown = new Set([...waiting].filter(isShown).map(([, each]) => each));
         if (ready.size === 0) continue;
         const tags = fewOf(ready);
         await cloudFront.purge(tags, signal);

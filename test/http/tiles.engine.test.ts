@@ -222,6 +222,27 @@ test('while nothing changes, a tile is read once, also by who has no ETag of it'
   await vi.waitFor(() => expect(cdn.asked.length).toBeGreaterThan(purges), { timeout: 20_000, interval: 50 });
 });
 
+test('shared caches keep no answer that took long, as it may be purged before it arrives', async () => {
+  let passed = 0;
+  let perCall = 900;
+  db.client.middlewareStack.add(
+    (next) => async (call) => {
+      passed += perCall;
+      return next(call);
+    },
+    { step: 'initialize', name: 'slow' },
+  );
+  const clock = { ...db.clock, now: () => db.clock.now() + passed };
+  const slow = await startServer({ ...db, clock }, { cacheSeconds: 60 });
+  const caching = async () => (await fetch(`${slow.url}${EUROPE}`)).headers.get('cache-control');
+  expect(await caching()).toBe('no-cache');
+  perCall = 0;
+  // Now from memory.
+  expect(await caching()).toContain('s-maxage=60');
+  await slow.close();
+  db.client.middlewareStack.remove('slow');
+});
+
 test('a moved marker changes its tiles, at once on the server that has moved it, and leaves the others', async ({
   skip,
   task,

@@ -96,10 +96,26 @@ test('what records have changed is purged together, with all blocks above, once 
   change({ before: [13.4, 52.5], after: [13.41, 52.5] });
   const noted = now();
   expect(await next()).toEqual(berlin);
-  // Servers that answer from memory may show a change so late.
-  expect(now() - noted).toBeGreaterThan(2_500);
+  // Servers that answer from memory may show a change so late, and answers begun before are under way for up to a second.
+  expect(now() - noted).toBeGreaterThan(3_500);
   expect(asked).toHaveLength(2);
   expect(read).toBeGreaterThan(2_500);
+});
+
+test('answers that were begun before a change was applied have arrived when it is purged', async () => {
+  const { change, applied, next, turns, asked, now } = await open();
+  change({ after: [13.4, 52.5] });
+  await turns(10);
+  const from = now();
+  applied();
+  await next();
+  expect(now() - from).toBeGreaterThan(1_000);
+  // Something else in the same collection does not pass for what was there before.
+  change({ after: [-70, -30] });
+  const noted = now();
+  expect(await next()).toContain('#parks/66wj');
+  expect(now() - noted).toBeGreaterThan(3_500);
+  expect(asked).toHaveLength(2);
 });
 
 test('a collection that changes in many places is purged as a whole, and so are many collections', async () => {
