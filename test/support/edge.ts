@@ -1,4 +1,5 @@
 import type { Invalidation } from './fake-cloudfront.js';
+import { quickly } from './quickly.js';
 
 /** What a client gets. */
 export interface Got {
@@ -40,7 +41,7 @@ export function openEdge(origin: () => string, purged: readonly Invalidation[]) 
     async get(path: string): Promise<Got> {
       const copy = kept(path);
       if (copy) return copy;
-      const made = await ask(path);
+      const made = await quickly(() => ask(path));
       if (made.isKept) copies.set(path, made);
       return made;
     },

@@ -12,6 +12,7 @@ import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
 import { deleteItem, putItem } from '../../sources/foreign-table.js';
 import { fakeCloudFront } from '../../support/fake-cloudfront.js';
 import { interceptCalls } from '../../support/faults.js';
+import { quickly } from '../../support/quickly.js';
 import { inTurn, runsAll } from '../../support/rounds.js';
 import { engine, testCollection, testDatabase } from '../../support/test-database.js';
 import { serve } from './server.js';
@@ -172,7 +173,7 @@ test.runIf(runsAll)(
     // Once may be for the collection's own item.
     await vi.waitFor(() => expect(purges()).toBeGreaterThan(1), soon);
     const keptFor = async (path: string) => {
-      const { headers } = await fetch(url + path);
+      const { headers } = await quickly(() => fetch(url + path));
       return Number(/s-maxage=(\d+)/.exec(headers.get('cache-control') ?? '')?.[1]);
     };
     for (const path of [
