@@ -63,9 +63,11 @@ async function measure({ database, engine, collection, now }: FreshCollection, s
   let heard = 0;
   let strays = 0;
   const settled = new Set<number>();
+  const ended: unknown[] = [];
   try {
     for (let subscriber = 0; subscriber < subscribers; subscriber += 1) {
-      const client = createClient({ url: server.url, webSocketImpl: WebSocket, lazy: true, retryAttempts: 0 });
+      // A server on a busy machine may refuse some of so many at once, with the code that means to try again.
+      const client = createClient({ url: server.url, webSocketImpl: WebSocket, lazy: true, retryAttempts: 10 });
       clients.push(client);
       client.subscribe<{ markerChanged: { id: string } }>(
         { query: QUERY, variables: { bounds: boundsOf(subscriber) } },
@@ -80,9 +82,9 @@ async function measure({ database, engine, collection, now }: FreshCollection, s
               delays.push(performance.now() - (sentAt.get(key) ?? Number.NaN));
             }
           },
-          // Counted as lost changes.
-          error: () => undefined,
-          complete: () => undefined,
+          // Once all are established, these count as lost changes.
+          error: (reason) => ended.push(reason),
+          complete: () => ended.push('completed'),
         },
       );
     }
@@ -90,6 +92,7 @@ async function measure({ database, engine, collection, now }: FreshCollection, s
       createMarker(newCall(database), collection, { key, position: placeOf(subscriber) }, now);
     // A subscription is established when it has delivered a change, of which it misses those before.
     for (let round = 0; settled.size < subscribers; round += 1) {
+      if (ended.length > 0) throw new Error('a subscription ended before it was established', { cause: ended[0] });
       await sleep(3_000);
       for (let subscriber = 0; subscriber < subscribers; subscriber += 1)
         if (!settled.has(subscriber)) await create(`hello-${subscriber}-${round}`, subscriber);

@@ -89,12 +89,30 @@ const show = ({ what, bar, measured, against, holds }: Row) => {
   return `  ${holds === undefined ? '    ' : holds ? 'ok  ' : 'MISS'} ${what}: ${measured}${notes && ` (${notes})`}`;
 };
 
+/** Far more than a benchmark of a quick run takes. One that waits for what never comes would hold up CI until its own end. */
+const QUICK_LIMIT_S = 600;
+
+function measured(benchmark: Benchmark): Promise<Section> {
+  const { name } = benchmark;
+  let said = 'nothing';
+  const giveUp = () => {
+    console.log(`MISS ${name}: no result after ${QUICK_LIMIT_S} s; it said last: ${said}`);
+    process.exit(1);
+  };
+  const limit = quick ? setTimeout(giveUp, QUICK_LIMIT_S * 1_000) : undefined;
+  const say = (line: string) => {
+    said = line;
+    console.error(`${name}: ${line}`);
+  };
+  return benchmark.run({ quick, say }).finally(() => clearTimeout(limit));
+}
+
 const sections = new Map<string, Section>();
 for (const benchmark of ALL) {
   const { name, hasCounts } = benchmark;
   if (positionals.length > 0 ? !positionals.includes(name) : quick && !hasCounts) continue;
   const begun = performance.now();
-  const section = await benchmark.run({ quick, say: (line) => console.error(`${name}: ${line}`) });
+  const section = await measured(benchmark);
   console.log(`${section.title} (${Math.round((performance.now() - begun) / 1000)} s)`);
   for (const row of section.rows) console.log(show(row));
   sections.set(name, section);
