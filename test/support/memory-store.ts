@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { KeySchemaElement } from '@aws-sdk/client-dynamodb';
 
 import { compareBytes } from '../../src/keys/byte-order.js';
@@ -506,7 +507,7 @@ const OPERATIONS: Readonly<Record<string, (input: Input) => Input>> = {
 };
 
 /** Replaces the SDK's HTTP client: a request in DynamoDB's JSON, and its response. */
-function answer(request: { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array }) {
+function answer(request: { readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array | string }) {
   const operation = request.headers['x-amz-target']?.split('.').at(-1) ?? '';
   const work = OPERATIONS[operation];
   if (work === undefined) throw new Error(`the memory store does not support ${operation}`);
@@ -514,11 +515,11 @@ function answer(request: { readonly headers: Readonly<Record<string, string>>; r
     response: {
       statusCode,
       headers: { 'content-type': 'application/x-amz-json-1.0' },
-      body: Buffer.from(JSON.stringify(body)),
+      body: Readable.from([Buffer.from(JSON.stringify(body))]),
     },
   });
   try {
-    const input = JSON.parse(new TextDecoder().decode(request.body)) as Input;
+    const input = JSON.parse(Buffer.from(request.body as string).toString()) as Input;
     const { ConsumedCapacity: capacity, ...output } = work(input);
     return reply(
       200,

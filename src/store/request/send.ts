@@ -1,14 +1,15 @@
-import * as aws from '@aws-sdk/client-dynamodb';
+import { randomUUID } from 'node:crypto';
+import type * as aws from '@aws-sdk/client-dynamodb';
 import * as lib from '@aws-sdk/lib-dynamodb';
 
 import { READS_OF_A_WRITE, unitsOf as readUnitsOf } from '../../model/read-cost.js';
 import { inSpan, type Attributes } from '../../tracing.js';
 import type { Call, Database } from '../database.js';
-import { exact } from './exact-values.js';
 import { mapFailure } from './failures.js';
 import { itemBytes } from './item-size.js';
+import { JsonCommand, type JsonOperation } from './json-command.js';
+import { plainOperation, wireOperation } from './json-values.js';
 import type { Meter, RangeRead } from './meter.js';
-import { inWireFormat, queryCommand } from './query-items.js';
 import { rangeReadOf } from './read-log.js';
 import type { WireMap } from './wire.js';
 import { withinTime } from './within-time.js';
@@ -38,13 +39,9 @@ export interface Operations {
 
 export type Operation = keyof Operations;
 
-/** How an operation is sent, and what the meter counts for it. An operation without `writes` is a read. */
+/** An operation, and what the meter counts for it. An operation without `writes` is a read. */
 interface Dispatch<K extends Operation> {
-  readonly run: (
-    database: Database,
-    input: Operations[K]['input'],
-    options: { readonly abortSignal?: AbortSignal },
-  ) => Promise<Operations[K]['output']>;
+  readonly json: JsonOperation<Operations[K]['input'], Operations[K]['output']>;
   readonly keysRead?: (input: Operations[K]['input']) => number;
   readonly writes?: (input: Operations[K]['input']) => number;
   readonly itemsRead?: (output: Operations[K]['output']) => number;
@@ -84,53 +81,60 @@ function leastOfBatch(
   }, 0);
 }
 
-/** What sends a command of lib-dynamodb. */
-const plainly =
-  <Input extends object, Output>(Command: new (input: Input) => { readonly input: Input }) =>
-  ({ client }: Database, input: Input, options: { readonly abortSignal?: AbortSignal }) =>
-    client.send(exact(new Command(input)) as unknown as lib.PutCommand, options) as unknown as Promise<Output>;
-
-/** What sends a command whose items stay in wire format: the SDK's type of a value is a union by type name, ours is not. */
-const inWire =
-  <Input, Output>(Command: new (input: Input) => object) =>
-  ({ client, scheduler }: Database, input: Input, options: { readonly abortSignal?: AbortSignal }) => {
-    const command = inWireFormat(new Command(input), scheduler.takeTurn) as aws.QueryCommand;
-    return client.send(command, options) as unknown as Promise<Output>;
-  };
-
 const keysIn = ({ RequestItems: tables = {} }: Pick<lib.BatchGetCommandInput, 'RequestItems'>) =>
   Object.values(tables).reduce((sum, { Keys: keys = [] }) => sum + keys.length, 0);
 const one = () => 1;
 
+const TRANSACT_WRITE = plainOperation<lib.TransactWriteCommandInput, lib.TransactWriteCommandOutput>(
+  'TransactWriteItems',
+  lib.TransactWriteCommand,
+);
+
 const DISPATCH: { readonly [K in Operation]: Dispatch<K> } = {
-  get: { run: plainly(lib.GetCommand), keysRead: one, itemsRead: ({ Item: item }) => (item === undefined ? 0 : 1) },
+  get: {
+    json: plainOperation('GetItem', lib.GetCommand),
+    keysRead: one,
+    itemsRead: ({ Item: item }) => (item === undefined ? 0 : 1),
+  },
   batchGet: {
-    run: plainly(lib.BatchGetCommand),
+    json: plainOperation('BatchGetItem', lib.BatchGetCommand),
     keysRead: keysIn,
     itemsRead: (output) => total(output.Responses),
     leastUnits: leastOfBatch,
   },
   wireBatchGet: {
-    run: ({ client }, input, options) => client.send(new aws.BatchGetItemCommand(input), options),
+    json: wireOperation('BatchGetItem'),
     keysRead: keysIn,
     itemsRead: (output) => total(output.Responses),
   },
   query: {
-    run: ({ client, scheduler }, input, options) => client.send(queryCommand(input, scheduler.takeTurn), options),
+    json: plainOperation('Query', lib.QueryCommand),
     itemsRead: countOf,
     leastUnits: leastOfRange,
     isRange: true,
     range: rangeReadOf,
   },
-  wireQuery: { run: inWire(aws.QueryCommand), itemsRead: countOf, leastUnits: leastOfRange, isRange: true },
-  scan: { run: plainly(lib.ScanCommand), itemsRead: countOf, isRange: true },
-  wireScan: { run: inWire(aws.ScanCommand), itemsRead: countOf, isRange: true },
-  put: { run: plainly(lib.PutCommand), writes: one },
-  update: { run: plainly(lib.UpdateCommand), writes: one },
-  delete: { run: plainly(lib.DeleteCommand), writes: one },
-  batchWrite: { run: plainly(lib.BatchWriteCommand), writes: (input) => total(input.RequestItems) },
-  transactWrite: { run: plainly(lib.TransactWriteCommand), writes: (input) => input.TransactItems?.length ?? 0 },
-  batchExecute: { run: plainly(lib.BatchExecuteStatementCommand), writes: (input) => input.Statements?.length ?? 0 },
+  wireQuery: { json: wireOperation('Query'), itemsRead: countOf, leastUnits: leastOfRange, isRange: true },
+  scan: { json: plainOperation('Scan', lib.ScanCommand), itemsRead: countOf, isRange: true },
+  wireScan: { json: wireOperation('Scan'), itemsRead: countOf, isRange: true },
+  put: { json: plainOperation('PutItem', lib.PutCommand), writes: one },
+  update: { json: plainOperation('UpdateItem', lib.UpdateCommand), writes: one },
+  delete: { json: plainOperation('DeleteItem', lib.DeleteCommand), writes: one },
+  batchWrite: {
+    json: plainOperation('BatchWriteItem', lib.BatchWriteCommand),
+    writes: (input) => total(input.RequestItems),
+  },
+  transactWrite: {
+    json: {
+      ...TRANSACT_WRITE,
+      inJson: (input) => TRANSACT_WRITE.inJson({ ClientRequestToken: randomUUID(), ...input }),
+    },
+    writes: (input) => input.TransactItems?.length ?? 0,
+  },
+  batchExecute: {
+    json: plainOperation('BatchExecuteStatement', lib.BatchExecuteStatementCommand),
+    writes: (input) => input.Statements?.length ?? 0,
+  },
 };
 
 /** What a call may expect of a write, in read units: most items are in an index, too. */
@@ -188,7 +192,7 @@ export async function send<K extends Operation>(
   input: Operations[K]['input'],
 ): Promise<Operations[K]['output']> {
   const { meter, reads, signal, claim, traced, unpriced = false } = call;
-  const { run, range, writes, leastUnits, keysRead } = DISPATCH[operation] as Dispatch<K>;
+  const { json, range, writes, leastUnits, keysRead } = DISPATCH[operation] as Dispatch<K>;
   const writing = writes !== undefined;
   // A command that fails may have cost as much: DynamoDB charges for conditions that do not hold.
   const endClaim = claim?.(writing ? LEAST_WRITE * writes(input) : Math.max(1, keysRead?.(input) ?? 0) / 2);
@@ -196,8 +200,13 @@ export async function send<K extends Operation>(
   const priced: Operations[K]['input'] =
     capacity === undefined ? input : { ...input, ReturnConsumedCapacity: capacity };
   const ends = { signal, failure: mapFailure };
+  const { client, scheduler } = call.db;
+  const run = (options: { readonly abortSignal: AbortSignal }) =>
+    client.send(new JsonCommand(json, priced, scheduler.takeTurn) as never, options) as Promise<
+      Operations[K]['output']
+    >;
   const [output, units] = await inSpan(traced, `DynamoDB ${operation}`, attributesOf(input), async (note) => {
-    const answer = await withinTime(call.db, (options) => run(call.db, priced, options), ends);
+    const answer = await withinTime(call.db, run, ends);
     const took = capacity === undefined ? 0 : Math.max(unitsOf(answer), leastUnits?.(input, answer) ?? 0);
     note({ [writing ? 'cellport.write_units' : 'cellport.read_units']: took });
     return [answer, took] as const;

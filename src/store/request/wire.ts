@@ -19,6 +19,15 @@ function numberOf(text: string): number | bigint {
   return large && WHOLE.test(text) ? BigInt(text) : number;
 }
 
+/** Bytes that JSON has as DynamoDB reads them. */
+class WireBytes extends Uint8Array {
+  toJSON(): string {
+    return Buffer.from(this.buffer, this.byteOffset, this.byteLength).toString('base64');
+  }
+}
+const wireBytes = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
+  new WireBytes(buffer as ArrayBuffer, byteOffset, byteLength);
+
 const bytesOf = (bytes: string | Uint8Array) =>
   typeof bytes === 'string' ? new Uint8Array(Buffer.from(bytes, 'base64')) : bytes;
 
@@ -90,7 +99,7 @@ export function itemOf(wire: WireMap): Item {
 function wireOfSet(set: ReadonlySet<unknown>): Wire {
   const [first] = set;
   if (typeof first === 'string') return { SS: [...set] };
-  if (first instanceof Uint8Array) return { BS: [...set] };
+  if (first instanceof Uint8Array) return { BS: [...(set as ReadonlySet<Uint8Array>)].map(wireBytes) };
   return { NS: [...set].map(String) };
 }
 
@@ -105,7 +114,7 @@ export function wireOf(value: unknown): Wire {
   if (value === null) return { NULL: true };
   if (typeof value !== 'object') throw new Error(`DynamoDB cannot store ${String(value as undefined)}`);
   if (Array.isArray(value)) return { L: value.filter((entry) => entry !== undefined).map(wireOf) };
-  if (value instanceof Uint8Array) return { B: value };
+  if (value instanceof Uint8Array) return { B: wireBytes(value) };
   if (value instanceof Set) return wireOfSet(value);
   const map: Record<string, Wire> = {};
   for (const [name, entry] of Object.entries(value))

@@ -10,7 +10,7 @@ import type { Call, Item } from '../database.js';
 import { getMarkers, type MarkerReference } from '../marker/markers.js';
 import { chunks, mapConcurrently, processAll } from '../request/pacing.js';
 import { send, type Operations } from '../request/send.js';
-import { exactItemOf, type WireMap } from '../request/wire.js';
+import { exactItemOf, wireOf, type WireMap } from '../request/wire.js';
 import {
   attributesRead,
   hasSource,
@@ -63,7 +63,7 @@ type WireKey = Record<string, AttributeValue>;
 function wireKey(tableKey: readonly TableKeyAttribute[], key: Item): WireKey {
   const valueOf = ({ name, type }: TableKeyAttribute): AttributeValue => {
     const value = key[name];
-    if (type === 'B') return { B: value as Uint8Array };
+    if (type === 'B') return wireOf(value) as unknown as AttributeValue;
     const text = keyText(value) ?? '';
     return type === 'N' ? { N: text } : { S: text };
   };

@@ -1,8 +1,6 @@
-import { Readable } from 'node:stream';
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
-  GetRecordsCommand,
   GetShardIteratorCommand,
 } from '@aws-sdk/client-dynamodb-streams';
 
@@ -10,6 +8,8 @@ import type { ServerClock } from '../../clock.js';
 import { clientOptions, SETTING_CLOCK, settingClock, type Connection } from '../../connection.js';
 import type { Database } from '../../store/database.js';
 import { isFailure, mapFailure } from '../../store/request/failures.js';
+import { JsonCommand } from '../../store/request/json-command.js';
+import { wireOperation } from '../../store/request/json-values.js';
 import { withinTime } from '../../store/request/within-time.js';
 import { describeTable } from '../../store/table/tables.js';
 import type { StreamRecord, WireImage } from '../change.js';
@@ -47,32 +47,13 @@ export function recordOf({ eventName = '', dynamodb = {} }: WireRecord): StreamR
   return { sequence: SequenceNumber, event: eventName, at, keys: Keys, before: OldImage, after: NewImage };
 }
 
-/** A batch of records as received: the SDK would rebuild every attribute of both images. */
-async function getRecords(
-  client: DynamoDBStreamsClient,
-  iterator: string,
-  options: { readonly abortSignal: AbortSignal },
-) {
-  const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_AT_A_TIME });
-  let records: readonly WireRecord[] = [];
-  command.middlewareStack.add(
-    (next) => async (args) => {
-      const result = await next(args);
-      const { response } = result as { response: { statusCode: number; body: unknown } };
-      if (response.statusCode !== 200) return result;
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of response.body as AsyncIterable<Uint8Array>) chunks.push(chunk);
-      const { Records, ...rest } = JSON.parse(Buffer.concat(chunks).toString()) as { Records?: readonly WireRecord[] };
-      records = Records ?? [];
-      response.body = Readable.from([Buffer.from(JSON.stringify(rest))]);
-      return result;
-    },
-    // Closest to the wire, so that the SDK parses the response afterwards.
-    { step: 'deserialize', priority: 'low', name: 'keepRecordsAsTheyCame' },
-  );
-  const { NextShardIterator } = await client.send(command, options);
-  return { records, next: NextShardIterator };
+interface RecordsJson {
+  readonly Records?: readonly WireRecord[];
+  readonly NextShardIterator?: string;
 }
+
+/** Records as they come: the SDK would rebuild every attribute of both images. */
+const GET_RECORDS = wireOperation<object, RecordsJson>('GetRecords', 'DynamoDBStreams_20120810');
 
 const ANSWER_WITHIN_MS = 10_000;
 
@@ -157,8 +138,12 @@ export function openTableStream(database: Database, name: string, client: Dynamo
       return ShardIterator;
     },
     async readRecords(iterator) {
-      const { records, next } = await ask((options) => getRecords(client, iterator, options));
-      return { records: records.map(recordOf), next };
+      const input = { ShardIterator: iterator, Limit: RECORDS_AT_A_TIME };
+      const command = new JsonCommand(GET_RECORDS, input, database.scheduler.takeTurn) as never;
+      const { Records = [], NextShardIterator: next } = await ask(
+        (options) => client.send(command, options) as Promise<RecordsJson>,
+      );
+      return { records: Records.map(recordOf), next };
     },
   };
 }

@@ -1,11 +1,17 @@
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  DynamoDBDocumentClient,
+  QueryCommand,
+  type QueryCommandInput,
+  type QueryCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
 import { beforeAll, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
 import { Scheduler } from '../../src/scheduling/scheduler.js';
 import { newCall } from '../../src/store/database.js';
-import { queryCommand } from '../../src/store/request/query-items.js';
+import { JsonCommand } from '../../src/store/request/json-command.js';
+import { plainOperation } from '../../src/store/request/json-values.js';
 import { send } from '../../src/store/request/send.js';
 import { testDatabase } from '../support/test-database.js';
 
@@ -92,7 +98,9 @@ test('the items of a long response are converted in turns with other work', asyn
     for (; !done; others += 1) await takeTurn();
   };
   const working = other();
-  const answer = await DynamoDBDocumentClient.from(client).send(queryCommand({ TableName: 't' }, takeTurn));
+  const query = plainOperation<QueryCommandInput, QueryCommandOutput>('Query', QueryCommand);
+  const command = new JsonCommand(query, { TableName: 't' }, takeTurn) as never;
+  const answer: QueryCommandOutput = await DynamoDBDocumentClient.from(client).send(command);
   const between = others;
   done = true;
   await working;
