@@ -28,8 +28,6 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
-    // A busy machine may hold a process up for longer than what a test waits for. CI lists what needed it; see also `unit`.
-    retry: 1,
     // More than cores, as much of the time goes into waiting: for leases, restarts, streams.
     maxWorkers: 4,
     // Loading the same modules again for each file took a fifth of the time.
@@ -51,7 +49,6 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: named('{engine,browser,opensearch,soak}'),
-          retry: 0,
         },
       },
       // Before the others that need an engine: it starts while the pages are built.

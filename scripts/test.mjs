@@ -1,0 +1,69 @@
+// `npm test`: runs Vitest with the given arguments, and then once more the files that failed, without others beside them: a
+// busy machine may hold a process up for longer than what a test waits for. The report, if one is asked for, has the
+// results of the last run of each file, and the failures before it. Unit tests wait for nothing: they have one try.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+
+const VITEST = join(import.meta.dirname, '../node_modules/vitest/vitest.mjs');
+const OUTPUT = '--outputFile.json=';
+const WAITS = /\.(engine|browser|opensearch|soak)\.test\.ts$/;
+
+const args = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'cellport-tests-'));
+const asked = args.find((argument) => argument.startsWith(OUTPUT))?.slice(OUTPUT.length);
+const others = args.filter((argument) => !argument.startsWith('--reporter') && !argument.startsWith(OUTPUT));
+const options = others.filter((argument) => argument.startsWith('-'));
+
+/** Runs Vitest. Gives its exit code and its report. */
+function run(name, these, more = {}) {
+  const path = join(folder, name);
+  const { status } = spawnSync(
+    process.execPath,
+    [VITEST, 'run', ...these, '--reporter=default', '--reporter=json', `${OUTPUT}${path}`],
+    { stdio: 'inherit', env: { ...process.env, ...more } },
+  );
+  try {
+    return { status: status ?? 1, report: JSON.parse(readFileSync(path, 'utf8')) };
+  } catch {
+    return { status: status ?? 1, report: { testResults: [] } };
+  }
+}
+
+/** A file's results, with what its tests failed by before. */
+function withFailures(file, before) {
+  const failures = new Map(before.assertionResults.map((test) => [test.fullName, test.failureMessages]));
+  const assertionResults = file.assertionResults.map((test) => ({
+    ...test,
+    failureMessages: test.status === 'passed' ? (failures.get(test.fullName) ?? []) : test.failureMessages,
+  }));
+  return { ...file, assertionResults };
+}
+
+let { status, report } = run('tests.json', others);
+const failed = report.testResults.filter((file) => file.status === 'failed');
+if (status !== 0 && failed.length > 0 && failed.every(({ name }) => WAITS.test(name))) {
+  const names = failed.map(({ name }) => relative(process.cwd(), name));
+  console.log(`\nOnce more, without others beside them: ${names.join(', ')}\n`);
+  // With all rounds, as the test that failed might not have its turn again.
+  const second = run('again.json', [...options, ...names], { CELLPORT_SOAK: '1' });
+  const again = new Map(second.report.testResults.map((file) => [file.name, file]));
+  const testResults = report.testResults.map((file) => {
+    const next = again.get(file.name);
+    return next === undefined ? file : withFailures(next, file);
+  });
+  const count = (wanted) =>
+    testResults.reduce((sum, file) => sum + file.assertionResults.filter((test) => test.status === wanted).length, 0);
+  status = second.status;
+  report = {
+    ...report,
+    testResults,
+    numPassedTests: count('passed'),
+    numFailedTests: count('failed'),
+    success: status === 0,
+  };
+}
+if (asked !== undefined) writeFileSync(asked, JSON.stringify(report));
+rmSync(folder, { recursive: true, force: true });
+process.exitCode = status;
