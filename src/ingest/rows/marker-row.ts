@@ -177,6 +177,8 @@ function flatten(fields: RowFields): RowFields {
 export function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
   if (!isFields(value)) throw new InvalidRow('not a GeoJSON Feature or another JSON object');
   if (value['type'] === 'Feature') return markerOfFeature(value, options);
+  if (value['type'] === 'FeatureCollection')
+    throw new InvalidRow('a FeatureCollection in place of a Feature; `jq -c .features[]` makes lines of its features');
   const fields = flatten(itemIn(value) ?? value);
   const map = mapFields(Object.keys(fields), options, findParts(fields, FIELD_NAMES));
   return markerOfFields(fields, map, positionAmong(fields, options), options);
