@@ -40,8 +40,12 @@ type Found = { readonly incarnation: string } | Invalid;
 /** Incarnations of markers by key. */
 type Known = LRUCache<string, string>;
 
-async function* flat<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
-  for await (const batch of batches) yield* batch;
+async function* flat<T>(batches: AsyncIterable<readonly T[]>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  for await (const batch of batches) {
+    // Also while a table is surveyed, of which no row comes.
+    signal?.throwIfAborted();
+    yield* batch;
+  }
 }
 
 /** The reason why no marker can have this key; undefined if one can. */
@@ -130,7 +134,7 @@ export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
   let counts: ReadingCounts = { recorded: 0, expired: 0, rejected: 0 };
   await job.rejects.begin();
   try {
-    for await (const window of windowsOf(flat(job.rows))) {
+    for await (const window of windowsOf(flat(job.rows, job.call.signal))) {
       job.call.signal?.throwIfAborted();
       const made = await writeWindow(job, window, known);
       counts = {

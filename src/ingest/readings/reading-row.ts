@@ -6,7 +6,7 @@ import { tableReader } from '../read/csv.js';
 import type { FileFormat } from '../read/file-format.js';
 import { jsonReader } from '../read/json-reader.js';
 import type { ReadValue, RowReader } from '../read/row.js';
-import { exactNumber } from '../rows/column-types.js';
+import { ColumnTypes } from '../rows/column-types.js';
 import {
   findFields,
   InvalidRow,
@@ -16,7 +16,7 @@ import {
   type ReadOptions,
   type RowFields,
 } from '../rows/fields.js';
-import { wrongColumns, type TableKind } from '../rows/marker-table.js';
+import { checkChosen, forTable, type TableKind } from '../rows/marker-table.js';
 
 /** A reading parsed from a row; valid, except that its marker may not exist. */
 export interface ReadingRow extends Reading {
@@ -58,19 +58,26 @@ function readingOf(key: unknown, at: unknown, fields: RowFields): ReadingRow {
 
 const readingTable =
   (path: string, options: ReadOptions): TableKind<ReadingRow> =>
-  (columns) => {
-    const { key, at } = mapFields(columns, options);
-    const wanted = options.keyColumn === undefined ? FIELD_NAMES.key : [options.keyColumn];
-    if (key === undefined) throw wrongColumns(path, `no column ${wanted.join(' or ')} with the marker's key`, columns);
-    if (at === undefined) throw wrongColumns(path, `no column ${FIELD_NAMES.at.join(' or ')} with the time`, columns);
-    const read = (cells: readonly string[]) => {
-      const texts = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? '']));
-      const measured = Object.entries(without(texts, [key, at])).filter(([, text]) => text !== '');
-      const values = Object.fromEntries(measured.map(([name, text]) => [name, exactNumber(String(text)) ?? text]));
-      return readingOf(texts[key], texts[at], values);
-    };
-    return { open: () => ({ read }) };
-  };
+  (columns, delimiter) =>
+    forTable(path, columns, () => {
+      const { key, at } = mapFields(columns, options);
+      const wanted = options.keyColumn === undefined ? FIELD_NAMES.key : [options.keyColumn];
+      if (key === undefined) throw new InvalidRow(`no column ${wanted.join(' or ')} with the marker's key`);
+      if (at === undefined) throw new InvalidRow(`no column ${FIELD_NAMES.at.join(' or ')} with the time`);
+      checkChosen(columns, options);
+      const types = new ColumnTypes(columns, [], delimiter, options);
+      const read = (cells: readonly string[]) => {
+        const texts = columns.map((_, index) => (cells[index] ?? '').trim());
+        const measured = columns.flatMap((name, index) => {
+          const text = texts[index] ?? '';
+          const value = types.valueOf(index, text);
+          // No reading is true or false.
+          return text === '' || [key, at].includes(name) ? [] : [[name, typeof value === 'boolean' ? text : value]];
+        });
+        return readingOf(texts[columns.indexOf(key)], texts[columns.indexOf(at)], Object.fromEntries(measured));
+      };
+      return { survey: (cells) => types.add(cells), open: () => ({ read, notes: types.notes([key, at]) }) };
+    });
 
 /**
  * Parses a reading from a JSON line: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow.
