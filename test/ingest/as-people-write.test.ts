@@ -149,6 +149,22 @@ describe('a CSV column', () => {
     expect(markers).toMatchObject([{ key: '1', name: 'a, b', properties: { a: 12, b: 'x' } }]);
   });
 
+  test('of an export is read as such beside others, and in another order', async () => {
+    const text = csv(
+      'note,properties,place,category,lat,lng,key',
+      'x,"{""a"":{""b"":""01""}}","[""Poland""]",c,1,2,k',
+      'y,,,,1,2,l',
+      'z,{a},,,1,2,m',
+    );
+    const { markers } = await readRows('a.csv', text);
+    expect(markers).toMatchObject([
+      { key: 'k', category: 'c', place: ['Poland'], properties: { note: 'x', a: { b: '01' } } },
+      { key: 'l', properties: { note: 'y' } },
+      { key: 'm', properties: { note: 'z', properties: '{a}' } },
+    ]);
+    expect(markers[0]?.properties).not.toHaveProperty('properties');
+  });
+
   test('without a name is empty in each row, or left out in some', async () => {
     const text = csv('id,lat,lng', '1,2,1', '2,2,1, ,', '3,2,1,,x');
     const { markers, rejects } = await readRows('a.csv', text);
@@ -183,6 +199,16 @@ describe('a position', () => {
     ['stop_lat,stop_lon', '52.4,16.9'],
     ['Latitude (N),Longitude (E)', '52.4,16.9'],
     ['纬度,经度', '52.4,16.9'],
+    ['Географическая широта,Географическая долгота', '52.4,16.9'],
+    ['Широта,Довгота', '52.4,16.9'],
+    ['Географска ширина,Географска дължина', '52.4,16.9'],
+    ['Zemepisná šírka,Zemepisná dĺžka', '52.4,16.9'],
+    ['Lintang,Bujur', '52.4,16.9'],
+    ['Vĩ độ,Kinh độ', '52.4,16.9'],
+    ['Laiuskraad,Pikkuskraad', '52.4,16.9'],
+    ['Platuma,Ilguma', '52.4,16.9'],
+    ['خط العرض,خط الطول', '52.4,16.9'],
+    ['קו רוחב,קו אורך', '52.4,16.9'],
     ['Szerokość geograficzna,Długość geograficzna', '52.4,16.9'],
     ['POINT_Y,POINT_X', '52.4,16.9'],
     ['lat,lng', '52°24′N,16° 54′ 0.0″ E'],

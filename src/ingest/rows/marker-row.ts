@@ -161,7 +161,7 @@ export function markerOfFields(
 }
 
 /** Moves the fields of the object `properties`, as in the API, to the top level. Throws InvalidRow. */
-function flatten(fields: RowFields): RowFields {
+export function flatten(fields: RowFields): RowFields {
   const { properties, ...rest } = fields;
   if (properties === undefined || properties === null) return rest;
   if (!isFields(properties)) throw new InvalidRow('properties is not an object');

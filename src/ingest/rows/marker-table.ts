@@ -2,8 +2,8 @@ import { CellportError } from '../../errors.js';
 import { jsonIn } from '../../model/exact-json.js';
 import { ColumnTypes } from './column-types.js';
 import { isExportedTable, markerOfCells } from './exported-csv.js';
-import { InvalidRow, type ReadOptions } from './fields.js';
-import { CHOSEN_PARTS, mapFields, markerOfFields, type MarkerRow } from './marker-row.js';
+import { InvalidRow, isFields, type ReadOptions, type RowFields } from './fields.js';
+import { CHOSEN_PARTS, flatten, mapFields, markerOfFields, type MarkerRow } from './marker-row.js';
 import { findPosition, isPoint, NO_POSITION, pointAmong, positionIn } from './position.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -94,12 +94,13 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
         read(cells) {
           const filled = columns.flatMap((name, at) => {
             const cell = (cells[at] ?? '').trim();
-            // A list of names in JSON.
-            const place = name === map.place && cell.startsWith('[') ? jsonIn(cell) : undefined;
-            const value = texts.includes(name) ? cell : (place ?? types.valueOf(at, cell));
+            // JSON, as exports have it.
+            const isJson = cell.startsWith(name === map.place ? '[' : '{') && [map.place, 'properties'].includes(name);
+            const value = texts.includes(name) ? cell : (isJson && jsonIn(cell)) || types.valueOf(at, cell);
             return cell === '' ? [] : [[name, value] as const];
           });
-          const fields = Object.fromEntries(filled);
+          const cellsByName: RowFields = Object.fromEntries(filled);
+          const fields = isFields(cellsByName['properties']) ? flatten(cellsByName) : cellsByName;
           return markerOfFields(fields, map, positionIn(fields, position), options);
         },
         notes: types.notes(texts),
