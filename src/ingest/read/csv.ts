@@ -3,7 +3,6 @@ import { parse } from 'csv-parse/sync';
 import { badInput } from '../../errors.js';
 import { chunks } from '../../store/request/pacing.js';
 import { BATCH, csvParser, CsvRecords, LONGEST_RECORD, type CsvFormat } from '../rows/csv-records.js';
-import { InvalidRow } from '../rows/fields.js';
 import { columnNames, type Delimiter, type Table, type TableKind, type TableRows } from '../rows/marker-table.js';
 import { decodeUtf8, NOT_UTF8 } from './bytes.js';
 import { readLines, type Line } from './lines.js';
@@ -72,14 +71,9 @@ function readHeader<C>(
   return { delimiter, isExact: table.isExact, columns: names.length, table };
 }
 
-function contentsOf<C>(texts: readonly string[], header: Header<unknown>, { read }: TableRows<C>): (C | Invalid)[] {
-  return cellsOf(texts, header, header.columns).map((cells) =>
-    contentOf(() => {
-      if (typeof cells === 'string') throw new InvalidRow(cells);
-      return read(cells);
-    }),
-  );
-}
+/** The content of a row with some cells, or why it has none. */
+const contentIn = <C>(cells: readonly string[] | string, { read }: TableRows<C>): C | Invalid =>
+  typeof cells === 'string' ? { reason: cells } : contentOf(() => read(cells));
 
 /** The reason why a record cannot be parsed; undefined if it can. */
 function faultOf({ length, text }: CsvRecord): string | undefined {
@@ -87,17 +81,14 @@ function faultOf({ length, text }: CsvRecord): string | undefined {
   return text === undefined ? NOT_UTF8 : undefined;
 }
 
-/** The texts of the records that can be parsed. */
-const textsOf = (records: readonly CsvRecord[]) =>
-  records.flatMap((record) => (record.text === undefined || faultOf(record) !== undefined ? [] : [record.text]));
+/** Records with their cells, or why they have none. */
+const cellsIn = (records: readonly CsvRecord[], header: Header<unknown>) =>
+  cellsOf(records, (record) => (faultOf(record) === undefined ? (record.text ?? '') : ''), header, header.columns);
 
 function rowsOf<C>(records: readonly CsvRecord[], header: Header<unknown>, table: TableRows<C>): Row<C>[] {
-  const contents = contentsOf(textsOf(records), header, table).values();
-  return records.map((record) => {
+  return cellsIn(records, header).map(([record, cells]) => {
     const { number: line, start, bytes, text } = record;
-    const reason = faultOf(record);
-    const content = reason === undefined ? contents.next().value : { reason };
-    if (content === undefined) throw new Error('a record without a fault has its content');
+    const content = contentIn(faultOf(record) ?? cells, table);
     const shown = (text ?? bytes.toString('latin1')).trimEnd();
     return { line, ...rowOffsetOf(start, bytes), text: shown, isJson: false, content };
   });
@@ -129,7 +120,7 @@ export function tableReader<C>(path: string, kind: TableKind<C>, encoding?: stri
       const { survey } = header.table;
       if (survey !== undefined) {
         for await (const batch of below) {
-          contentsOf(textsOf(batch), header, { read: survey });
+          for (const [, cells] of cellsIn(batch, header)) contentIn(cells, { read: survey });
           // Lets the caller stop.
           yield [];
         }
@@ -142,8 +133,9 @@ export function tableReader<C>(path: string, kind: TableKind<C>, encoding?: stri
     contents(rows) {
       if (opened === undefined) throw new Error('rows() must run first: it reads the header');
       const { header, table } = opened;
-      const texts = rows.map((bytes) => lineText(bytes) ?? '');
-      return chunks(texts, BATCH).flatMap((batch) => contentsOf(batch, header, table));
+      const textOf = (bytes: Buffer) => lineText(bytes) ?? '';
+      const cells = chunks(rows, BATCH).flatMap((batch) => cellsOf(batch, textOf, header, header.columns));
+      return cells.map(([, own]) => contentIn(own, table));
     },
   };
 }

@@ -42,18 +42,22 @@ export function csvParser(parse: Parse) {
     }
   }
 
-  /** The cells of records with so many columns, or why they have none. */
-  function cellsOf(texts: readonly string[], format: CsvFormat, columns: number): (readonly string[] | string)[] {
+  /** Records with their cells, which are so many, or why they have none. */
+  function cellsOf<R>(
+    records: readonly R[],
+    textOf: (record: R) => string,
+    format: CsvFormat,
+    columns: number,
+  ): (readonly [R, readonly string[] | string])[] {
+    const texts = records.map(textOf);
     const together = fieldsOf(texts.join('\n'), format);
-    const records =
-      together?.length === texts.length
-        ? together
-        : // One malformed record fails the whole call, so each is parsed alone.
-          texts.map((text) => (fieldsOf(text, format) ?? fieldsOf(withPrimes(text), format))?.[0]);
-    return records.map((cells) => {
-      if (cells === undefined) return 'a quote is missing or misplaced';
+    // One malformed record fails the whole call, so each is then parsed alone.
+    const alone = (text = '') => (fieldsOf(text, format) ?? fieldsOf(withPrimes(text), format))?.[0];
+    return records.map((record, at) => {
+      const cells = together?.length === texts.length ? together[at] : alone(texts[at]);
+      if (cells === undefined) return [record, 'a quote is missing or misplaced'];
       const isFull = cells.length >= columns && cells.slice(columns).every((cell) => cell === '');
-      return isFull ? cells : `${cells.length} fields, but the header has ${columns}`;
+      return [record, isFull ? cells : `${cells.length} fields, but the header has ${columns}`];
     });
   }
 

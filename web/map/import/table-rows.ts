@@ -47,14 +47,14 @@ interface Opened extends Header {
   readonly table: Table<MarkerRow>;
 }
 
-/** The cells below a table's header, or why a record has none, in batches. */
-async function* batchesOf(name: string, records: AsyncIterable<readonly Lines[]>, options: ReadOptions) {
+/** The records below a table's header with their cells, or why they have none, in batches. */
+async function* batchesOf(name: string, batches: AsyncIterable<readonly Lines[]>, options: ReadOptions) {
   let opened: Opened | undefined;
-  for await (const lines of records) {
+  for await (const lines of batches) {
     if (opened !== undefined) {
       const { columns, delimiter, table } = opened;
-      const texts = lines.map(({ text }) => text);
-      yield { table, lines, cells: cellsOf(texts, { delimiter, isExact: table.isExact }, columns.length) };
+      const format = { delimiter, isExact: table.isExact };
+      yield { table, records: cellsOf(lines, ({ text }) => text, format, columns.length) };
     } else {
       const header = readHeader(lines[0]);
       opened = { ...header, table: markerTable(name, options)(header.columns, header.delimiter) };
@@ -75,23 +75,22 @@ export async function* tableRows(
 ): AsyncGenerator<readonly ImportRow[]> {
   let table: TableRows<MarkerRow> | undefined;
   let surveyed: Table<MarkerRow> | undefined;
-  for await (const { table: one, cells } of batchesOf(name, ahead, options)) {
+  for await (const { table: one, records } of batchesOf(name, ahead, options)) {
     surveyed ??= one;
-    for (const own of cells) if (typeof own !== 'string') surveyed.survey?.(own);
+    for (const [, cells] of records) if (typeof cells !== 'string') surveyed.survey?.(cells);
     // Lets the caller stop.
     yield [];
   }
-  for await (const { table: one, lines: records, cells } of batchesOf(name, again, options)) {
+  for await (const { table: one, records } of batchesOf(name, again, options)) {
     if (table === undefined) {
       table = (surveyed ?? one).open();
       table.notes?.forEach(onNote);
     }
     const { read } = table;
-    yield records.map((lines, at) =>
+    yield records.map(([lines, cells]) =>
       rowOf(lines, options, () => {
-        const own = cells[at] ?? [];
-        if (typeof own === 'string') throw new InvalidRow(own);
-        return read(own);
+        if (typeof cells === 'string') throw new InvalidRow(cells);
+        return read(cells);
       }),
     );
   }
