@@ -225,12 +225,16 @@ describe('importing readings', () => {
     await expect(run(collection, path, { numberColumn: ['zap'] })).rejects.toThrow(/no column zap.*--number-column/);
   });
 
-  test('rejects GeoJSON, and a table without a marker or a time', async () => {
+  test('reads a list in JSON, and rejects a table without a marker or a time', async () => {
     const collection = await newCollection(['a']);
+    const list = [
+      { marker: 'a', at: at(0), n: 1 },
+      { type: 'Feature', marker: 'a' },
+    ];
+    expect(await run(collection, await file('list.json', [JSON.stringify(list)]))).toEqual(counts(1, 0, 1));
     const refused = { code: 'BAD_USER_INPUT' };
     await expect(run(collection, await file('no-at.csv', ['marker,n', 'a,1']))).rejects.toMatchObject(refused);
     await expect(run(collection, await file('no-key.csv', ['at,n', 'a,1']))).rejects.toMatchObject(refused);
-    await expect(run(collection, await file('map.geojson', ['{}']))).rejects.toMatchObject(refused);
   });
 
   test('stops with the reason of its signal, and gives the same result when run again', async () => {

@@ -1,4 +1,4 @@
-import { badInput, CellportError } from '../../errors.js';
+import { CellportError } from '../../errors.js';
 import { readInstant } from '../../model/instant.js';
 import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
@@ -80,7 +80,7 @@ const readingTable =
     });
 
 /**
- * Parses a reading from a JSON line: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow.
+ * Parses a reading from a JSON value: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow.
  */
 const readingValue =
   (options: ReadOptions): ReadValue<ReadingRow> =>
@@ -95,9 +95,8 @@ const readingValue =
     return readingOf(key && line[key], at && line[at], { ...flat, ...named });
   };
 
-/** Creates a reader for the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which is not supported. */
+/** Creates a reader for the readings of a file. */
 export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
   if (format === 'csv') return tableReader(path, readingTable(path, options), options.encoding);
-  if (format === 'ndjson') return jsonReader(path, format, readingValue(options), options);
-  throw badInput('format', format, 'csv or ndjson for readings');
+  return jsonReader(path, format, readingValue(options), options);
 }
