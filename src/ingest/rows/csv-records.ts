@@ -9,6 +9,9 @@ const BATCH_SIZE = 1024 * 1024;
 /** A line before the header that tells Excel the delimiter. */
 const SEPARATOR_LINE = /^sep=([,;\t|])$/i;
 
+/** The number of columns is checked here, so that a row with another one does not fail its batch. */
+const LAYOUT = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, max_record_size: LONGEST_RECORD };
+
 export interface CsvFormat {
   readonly delimiter: Delimiter;
   /** Whether blanks around fields count, also outside quotes. */
@@ -16,27 +19,14 @@ export interface CsvFormat {
 }
 
 /** The fields of each record, as csv-parse returns them, of which Node and browsers have different builds. */
-type Parse = (
-  text: string,
-  options: { [Name in 'trim' | 'relax_column_count']: boolean } & {
-    readonly delimiter: string;
-    readonly record_delimiter: string[];
-    readonly max_record_size: number;
-  },
-) => string[][];
+type Parse = (text: string, options: { readonly delimiter: string; readonly trim: boolean }) => string[][];
 
 /** Parses records with a build of csv-parse; quotes follow RFC 4180. */
 export function csvParser(parse: Parse) {
   /** The fields of each record; undefined if a quote is misplaced. */
   function fieldsOf(text: string, { delimiter, isExact = false }: CsvFormat): readonly string[][] | undefined {
     try {
-      return parse(text, {
-        delimiter,
-        trim: !isExact,
-        record_delimiter: ['\r\n', '\n'],
-        relax_column_count: true,
-        max_record_size: LONGEST_RECORD,
-      });
+      return parse(text, { ...LAYOUT, delimiter, trim: !isExact });
     } catch {
       return undefined;
     }
@@ -123,15 +113,13 @@ export class CsvRecords<L, R extends { readonly text: string | undefined }> {
 
   /** The first record that is not blank, undefined if there is none, and the delimiter: comma, semicolon, tab or bar. */
   async header(): Promise<{ readonly record: R | undefined; readonly delimiter: Delimiter }> {
-    let told: string | undefined;
+    let told: Delimiter | undefined;
     for (;;) {
       const record = await this.#record(() => true);
-      const text = record?.text?.trim();
-      if (text === '') continue;
-      const [, delimiter] = (told === undefined && SEPARATOR_LINE.exec(text ?? '')) || [];
-      if (delimiter === undefined)
-        return { record, delimiter: (told as Delimiter | undefined) ?? delimiterOf(text ?? '') };
-      told = delimiter;
+      const text = record?.text ?? '';
+      const [, delimiter] = SEPARATOR_LINE.exec(text.trim()) ?? [];
+      if (delimiter !== undefined) told = delimiter as Delimiter;
+      else if (record?.text?.trim() !== '') return { record, delimiter: told ?? delimiterOf(text) };
     }
   }
 

@@ -25,10 +25,15 @@ const JOINING = {
 /** The records of a table, in batches, of which the first has its header alone. */
 export async function* recordsOf(lines: AsyncGenerator<readonly Lines[]>): AsyncGenerator<readonly Lines[]> {
   const records = new CsvRecords(lines, JOINING);
-  const { record, delimiter } = await records.header();
-  if (record === undefined) return;
-  yield [record];
-  yield* records.below(delimiter, (text) => fieldsOf(text, { delimiter })?.length === 1);
+  try {
+    const { record, delimiter } = await records.header();
+    if (record === undefined) return;
+    yield [record];
+    yield* records.below(delimiter, (text) => fieldsOf(text, { delimiter })?.length === 1);
+  } finally {
+    // Closes the file if its rows are not read to the end.
+    await lines.return(undefined);
+  }
 }
 
 interface Header {
