@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 
-import { CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import type { Call, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
@@ -8,7 +7,7 @@ import { putReadings } from '../../store/reading/put-readings.js';
 import { newReadingItem } from '../../store/reading/reading-item.js';
 import { retryInBackground } from '../../store/request/pacing.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
-import { isInvalid, type Invalid, type Row } from '../read/row.js';
+import { contentOf, isInvalid, type Invalid, type Row } from '../read/row.js';
 import { windowsOf } from '../windows.js';
 import type { ReadingRow } from './reading-row.js';
 
@@ -48,17 +47,6 @@ async function* flat<T>(batches: AsyncIterable<readonly T[]>, signal: AbortSigna
   }
 }
 
-/** The reason why no marker can have this key; undefined if one can. */
-function faultOf({ call, collection }: ReadingsJob, key: string): string | undefined {
-  try {
-    call.db.keys.marker(call.db.keys.scope(collection), key);
-    return undefined;
-  } catch (error) {
-    if (error instanceof CellportError) return error.message;
-    throw error;
-  }
-}
-
 /** The markers of a window; known ones are not read again. */
 async function findMarkers(
   job: ReadingsJob,
@@ -70,9 +58,10 @@ async function findMarkers(
   const found = new Map<string, Found>();
   for (const key of keys) {
     const incarnation = known.get(key);
-    const reason = faultOf(job, key);
+    // No marker can have some keys.
+    const item = contentOf(() => call.db.keys.marker(call.db.keys.scope(collection), key));
     if (incarnation !== undefined) found.set(key, { incarnation });
-    else if (reason !== undefined) found.set(key, { reason });
+    else if (isInvalid(item)) found.set(key, item);
   }
   const unknown = [...keys].filter((key) => !found.has(key)).map((key) => ({ collection, key }));
   const read = () => getMarkers(call, unknown, { consistent: true });
@@ -95,13 +84,10 @@ function itemOf(
   if (marker === undefined) throw new Error(`the marker ${row.key} was not read`);
   if ('reason' in marker) return marker;
   const owner = { collection: job.collection, key: row.key, incarnation: marker.incarnation };
-  try {
+  return contentOf(() => {
     const item = newReadingItem(job.call.db, owner, row, job.now().getTime());
     return item === undefined ? 'expired' : { item };
-  } catch (error) {
-    if (error instanceof CellportError) return { reason: error.message };
-    throw error;
-  }
+  });
 }
 
 /** Writes a window; returns the counts of its rows. */

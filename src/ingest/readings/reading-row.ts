@@ -1,4 +1,3 @@
-import { CellportError } from '../../errors.js';
 import { readInstant } from '../../model/instant.js';
 import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
@@ -34,25 +33,15 @@ function mapFields(names: readonly string[], { keyColumn }: ReadOptions): Partia
   return { ...(named === undefined ? {} : { key: named }), ...(at === undefined ? {} : { at }) };
 }
 
-/** Runs a check and converts its CellportError into InvalidRow. */
-function checked<T>(check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (error instanceof CellportError) throw new InvalidRow(error.message);
-    throw error;
-  }
-}
-
-/** A reading from its parts; null values are omitted. Throws InvalidRow. */
+/** A reading from its parts; null values are omitted. Throws InvalidRow or CellportError. */
 function readingOf(key: unknown, at: unknown, fields: RowFields): ReadingRow {
   if (at === undefined || at === null || at === '') throw new InvalidRow('no time of measurement in field `at`');
   const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   if (Object.keys(values).length === 0) throw new InvalidRow('no values');
   return {
     key: keyText('marker', key),
-    at: checked(() => readInstant('at', at)),
-    values: checked(() => readValues('values', values)),
+    at: readInstant('at', at),
+    values: readValues('values', values),
   };
 }
 
@@ -80,7 +69,8 @@ const readingTable =
     });
 
 /**
- * Parses a reading from a JSON value: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow.
+ * Parses a reading from a JSON value: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow or
+ * CellportError.
  */
 const readingValue =
   (options: ReadOptions): ReadValue<ReadingRow> =>
