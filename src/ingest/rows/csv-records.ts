@@ -46,8 +46,9 @@ export function csvParser(parse: Parse) {
     return records.map((record, at) => {
       const cells = together?.length === texts.length ? together[at] : alone(texts[at]);
       if (cells === undefined) return [record, 'a quote is missing or misplaced'];
-      const isFull = cells.length >= columns && cells.slice(columns).every((cell) => cell === '');
-      return [record, isFull ? cells : `${cells.length} fields, but the header has ${columns}`];
+      const { length } = cells;
+      const isFull = length === columns || (length > columns && cells.slice(columns).every((cell) => cell === ''));
+      return [record, isFull ? cells : `${length} fields, but the header has ${columns}`];
     });
   }
 
