@@ -17,8 +17,7 @@ takes either markers or zones and rejects the others: for a file with both, run 
 --no-zones.
 --prune removes the collection's markers that the file no longer has, after it has said how many and written all rows;
 nothing is removed if a row was rejected or the file could not be read to its end.
-Readings: NDJSON lines or CSV with marker (its key), at (RFC 3339), and numbers and texts as values. Expired readings are
-skipped.
+Readings: JSON or CSV with marker (its key), at (RFC 3339), and numbers and texts as values. Expired readings are skipped.
 Invalid rows go to the rejects file with their line and the reason, and the import continues.
 A table is copied to disk by a Scan, then loaded like a file. Its mapping says which items are markers: see
 docs/sources.md. Details become properties, and new collections draw the properties of the mapping.

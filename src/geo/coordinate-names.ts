@@ -6,9 +6,9 @@ export function plainName(name: string): string {
 }
 
 const LAT_WORDS =
-  'lat(?:t?itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|широта|纬度|緯度|enlem|(?:zemepisna)?sirka|leveys(?:aste|piiri)?|(?:foldrajzi)?szelesseg|geografskasirina|γεωγραφικοπλατος|위도';
+  'lat(?:t?itude?|itudine)?|breiten?(?:grade?)?|breedtegraad|bredd?e?grad|szerokosc(?:geograficzna)?|(?:географ[а-яі]*)?широта|географскаширина|lintang|viđo|laiuskraad|platuma|خطالعرض|קורוחב|纬度|緯度|enlem|(?:zemepisna)?sirka|leveys(?:aste|piiri)?|(?:foldrajzi)?szelesseg|geografskasirina|γεωγραφικοπλατος|위도';
 const LNG_WORDS =
-  'lng|lon(?:g(?:t?itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|долгота|经度|経度|經度|boylam|(?:zemepisna)?delka|pituus(?:aste|piiri)?|(?:foldrajzi)?hosszusag|geografskaduzina|γεωγραφικομηκος|경도';
+  'lng|lon(?:g(?:t?itude?|itudine)?)?|la?engen?(?:grade?)?|langen?(?:grade?)?|lengtegraad|l[eæ]ngdegrad|langdgrad|d[lł]ugosc(?:geograficzna)?|(?:географ[а-яі]*)?до[лв]гота|географскадължина|bujur|kinhđo|pikkuskraad|ilguma|خطالطول|קואורך|经度|経度|經度|boylam|(?:zemepisna)?d(?:el|lz)ka|pituus(?:aste|piiri)?|(?:foldrajzi)?hosszusag|geografskaduzina|γεωγραφικομηκος|경도';
 
 /** What both coordinates are called in many languages and programs, as parts of expressions for plain names. */
 export const COORDINATE_WORDS = {

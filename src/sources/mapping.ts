@@ -28,9 +28,12 @@ export function parsePath(written: string | Path): Path | undefined {
     const steps = written.matchAll(/\[(\d+)\]|[^.[\]]+/g);
     return Array.from(steps, ([name, index]) => (index === undefined ? name : Number(index)));
   }
-  const parsed = jsonIn(written);
-  const isList = Array.isArray(parsed) && parsed.every((step) => ['string', 'number'].includes(typeof step));
-  return isList ? parsePath(parsed as Path) : undefined;
+  try {
+    // Not `jsonIn`, which would make a name of a number that is too long for an index.
+    return /^\s*\[/.test(written) ? parsePath(JSON.parse(written) as Path) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A path for people: `a.b[0].c`, whatever its names hold. */

@@ -129,7 +129,7 @@ describe('import --prune', () => {
 test('an import says what it guessed, without the control characters of the file', async () => {
   const features = [
     '{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,80]},"properties":{"a":1e400}}',
-    '{"type":"Feature","id":"z","geometry":{"type":"LineString","coordinates":[[0,0],[1,1]]}}',
+    '{"type":"Feature","id":"z","geometry":{"type":"LineString","coordinates":[[0,0],[1,1]]},"properties":{"nazwa":"Z"}}',
   ];
   const path = await file('mixed.json', features.join('\n'));
   const { output } = await cellport('import', path, '-c', 'mixed');
@@ -144,6 +144,10 @@ test('an import says what it guessed, without the control characters of the file
   }
   const zones = await cellport('import', path, '-c', 'mixed-zones', '--zones');
   expect(zones.output).toContain('1 point skipped: pass --no-zones');
+  expect(zones.output).toContain('no names found; pass --name-column');
+  const named = await cellport('import', path, '-c', 'mixed-zones', '--zones', '--name-column', 'nazwa');
+  expect(named.output).toContain('1 updated');
+  expect(named.output).not.toContain('no names found');
   const latin = await file(
     'latin.csv',
     Buffer.from('key;lat;lng;Stra\xdfe;n\x1b[31m\n1;52,4;16,9;a;1\n2;52,4;16,9;b;x\n', 'latin1'),

@@ -70,6 +70,13 @@ test('docs/client.md names every type that a normalized cache cannot identify', 
   expect(/embedded = `([^`]*)`/.exec(docs)?.[1]?.split(/\s+/)).toEqual(embedded.toSorted());
 });
 
+test('docs/client.md has a type for every scalar', () => {
+  const [, types = ''] =
+    /scalars:\n((?: +\w+: .*\n)+)/.exec(readFileSync(join(FOLDER, '../docs/client.md'), 'utf8')) ?? [];
+  const scalars = definitions.flatMap((each) => (each.kind === Kind.SCALAR_TYPE_DEFINITION ? [each.name.value] : []));
+  expect(Array.from(types.matchAll(/^ +(\w+):/gm), ([, name]) => name)).toEqual(scalars.toSorted());
+});
+
 describe('the schema', () => {
   test('has exactly the promised fields with their arguments, types, nullability and defaults', () => {
     expect(definitions.flatMap(signatures).sort()).toEqual([...PROMISED].sort());

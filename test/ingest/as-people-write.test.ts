@@ -149,6 +149,32 @@ describe('a CSV column', () => {
     expect(markers).toMatchObject([{ key: '1', name: 'a, b', properties: { a: 12, b: 'x' } }]);
   });
 
+  test('of an export is read as such beside others, and in another order', async () => {
+    const text = csv(
+      'note,properties,place,category,lat,lng,key',
+      'x,"{""a"":{""b"":""01""}}","[""Poland""]",c,1,2,k',
+      'y,,,,1,2,l',
+      'z,{a},,,1,2,m',
+    );
+    const { markers } = await readRows('a.csv', text);
+    expect(markers).toMatchObject([
+      { key: 'k', category: 'c', place: ['Poland'], properties: { note: 'x', a: { b: '01' } } },
+      { key: 'l', properties: { note: 'y' } },
+      { key: 'm', properties: { note: 'z', properties: '{a}' } },
+    ]);
+    expect(markers[0]?.properties).not.toHaveProperty('properties');
+  });
+
+  test('without a name is empty in each row, or left out in some', async () => {
+    const text = csv('id,lat,lng', '1,2,1', '2,2,1, ,', '3,2,1,,x');
+    const { markers, rejects } = await readRows('a.csv', text);
+    expect(markers.map(({ key, properties }) => [key, properties])).toEqual([
+      ['1', {}],
+      ['2', {}],
+    ]);
+    expect(rejects).toEqual([[4, '5 fields, but the header has 3']]);
+  });
+
   test('with a name that others have gets a number', async () => {
     const text = csv('id,note,note,note_2,note,lat,lng', '1,a,b,c,d,1,2');
     expect(await valuesOf('a.csv', text)).toEqual([{ note: 'a', note_3: 'b', note_2: 'c', note_4: 'd' }]);
@@ -173,6 +199,16 @@ describe('a position', () => {
     ['stop_lat,stop_lon', '52.4,16.9'],
     ['Latitude (N),Longitude (E)', '52.4,16.9'],
     ['纬度,经度', '52.4,16.9'],
+    ['Географическая широта,Географическая долгота', '52.4,16.9'],
+    ['Широта,Довгота', '52.4,16.9'],
+    ['Географска ширина,Географска дължина', '52.4,16.9'],
+    ['Zemepisná šírka,Zemepisná dĺžka', '52.4,16.9'],
+    ['Lintang,Bujur', '52.4,16.9'],
+    ['Vĩ độ,Kinh độ', '52.4,16.9'],
+    ['Laiuskraad,Pikkuskraad', '52.4,16.9'],
+    ['Platuma,Ilguma', '52.4,16.9'],
+    ['خط العرض,خط الطول', '52.4,16.9'],
+    ['קו רוחב,קו אורך', '52.4,16.9'],
     ['Szerokość geograficzna,Długość geograficzna', '52.4,16.9'],
     ['POINT_Y,POINT_X', '52.4,16.9'],
     ['lat,lng', '52°24′N,16° 54′ 0.0″ E'],
@@ -247,6 +283,7 @@ describe('a position', () => {
     { address: { geo: { lat: '52.4', lng: '16.9' } } },
     { loc: { $geometry: { type: 'Point', coordinates: [16.9, 52.4] } } },
     { geo: { coordinates: [16.9, 52.4] } },
+    { center: [16.9, 52.4] },
     { geoJson: '{"type":"POINT","coordinates":[16.9,52.4]}' },
     { latitude: '52.4', longitude: '16.9' },
     { type: 'Feature', geometry: null, properties: { lat: 52.4, lng: 16.9 } },
@@ -430,6 +467,12 @@ describe('a file', () => {
     expect((await readRows('a.geojsons', sequence)).rejects.map(([line]) => line)).toEqual([12]);
   });
 
+  test('of lines that end with carriage returns alone has rejects with their lines', async () => {
+    const pretty = JSON.stringify([FEATURES[0], { id: 2 }], null, 1).replaceAll('\n', '\r');
+    const lines = pretty.split('\r');
+    expect((await readRows('a.json', pretty)).rejects.map(([line]) => line)).toEqual([lines.length - 3]);
+  });
+
   test('of values one after another has rejects with the numbers of their lines, and is refused if it ends within one', async () => {
     const pretty = FEATURES.map((each) => JSON.stringify({ ...each, properties: { s: '} {' } }, null, 1));
     const { markers, rejects } = await readRows('a.json', [pretty[0], '{\n"a": 1,,\n}', pretty[1]].join('\n'));
@@ -488,6 +531,13 @@ describe('a file', () => {
     }));
     const { said } = await readRows('a.geojson', JSON.stringify([FEATURES[0], ...others]));
     expect(said[0]).toBe('2 areas and 1 line skipped: pass --zones');
+  });
+
+  test('with collections in place of features says what to do', async () => {
+    const collection = JSON.stringify({ type: 'FeatureCollection', features: FEATURES });
+    expect((await readRows('a.geojsons', `\x1e${collection}\n\x1e${collection}\n`)).rejects).toEqual(
+      [1, 2].map((line) => [line, expect.stringMatching(/^a FeatureCollection in place of a Feature; `jq/)]),
+    );
   });
 
   test('with several points in one feature says what to do', async () => {

@@ -8,6 +8,7 @@ import { RejectsFile } from '../../src/ingest/read/rejects.js';
 import type { Row } from '../../src/ingest/read/row.js';
 import { importReadings } from '../../src/ingest/readings/import-readings.js';
 import { readingReader, type ReadingRow } from '../../src/ingest/readings/reading-row.js';
+import type { ReadOptions } from '../../src/ingest/rows/fields.js';
 import type { Collection } from '../../src/model/collection.js';
 import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
@@ -40,8 +41,7 @@ async function file(name: string, lines: readonly unknown[]): Promise<string> {
   return path;
 }
 
-interface Options {
-  readonly keyColumn?: string;
+interface Options extends ReadOptions {
   readonly signal?: AbortSignal;
   readonly db?: typeof database;
   readonly onProgress?: () => void;
@@ -103,7 +103,7 @@ describe('importing readings', () => {
     const keys = ['x', 'y', 'z'];
     const collection = await newCollection(keys);
     const rows = Array.from({ length: 2_100 }, (_, n) => `${keys[n % 3]};${at(n)};${n}`);
-    const path = await file('many.csv', ['marker;at;n', ...rows, `x;${at(0)};later`, `x;${at(3)};later`]);
+    const path = await file('many.csv', ['marker;at;n', ...rows, `x;${at(0)};-1`, `x;${at(3)};-1`]);
     const db = newDatabase('readable', { tables: database.tables });
     const calls = recordCalls(db);
     expect(await run(collection, path, { db })).toEqual(counts(2_102));
@@ -115,8 +115,8 @@ describe('importing readings', () => {
     expect(found).toHaveLength(700);
     expect(found.slice(-3)).toEqual([
       { at: at(6), values: { n: 6 } },
-      { at: at(3), values: { n: 'later' } },
-      { at: at(0), values: { n: 'later' } },
+      { at: at(3), values: { n: -1 } },
+      { at: at(0), values: { n: -1 } },
     ]);
   });
 
@@ -206,12 +206,35 @@ describe('importing readings', () => {
     ]);
   });
 
-  test('rejects GeoJSON, and a table without a marker or a time', async () => {
+  test('from CSV have one type a column, in the notation of the table', async () => {
     const collection = await newCollection(['a']);
+    const lines = ['marker;at;t;code;on;rare', `a;${at(0)};21,5;01;true;5`, `a;${at(1)};1.234,5;10;;ERR`];
+    const path = await file('typed.csv', lines);
+    const values = async (options: Options = {}) => {
+      expect(await run(collection, path, options)).toEqual(counts(2));
+      return (await readingsOf(collection, 'a')).map((reading) => reading.values);
+    };
+    expect(await values()).toEqual([
+      { t: 1234.5, code: '10', rare: 'ERR' },
+      { t: 21.5, code: '01', on: 'true', rare: '5' },
+    ]);
+    expect(await values({ numberColumn: ['rare'], textColumn: ['t'] })).toEqual([
+      { t: '1.234,5', code: '10', rare: 'ERR' },
+      { t: '21,5', code: '01', on: 'true', rare: 5 },
+    ]);
+    await expect(run(collection, path, { numberColumn: ['zap'] })).rejects.toThrow(/no column zap.*--number-column/);
+  });
+
+  test('reads a list in JSON, and rejects a table without a marker or a time', async () => {
+    const collection = await newCollection(['a']);
+    const list = [
+      { marker: 'a', at: at(0), n: 1 },
+      { type: 'Feature', marker: 'a' },
+    ];
+    expect(await run(collection, await file('list.json', [JSON.stringify(list)]))).toEqual(counts(1, 0, 1));
     const refused = { code: 'BAD_USER_INPUT' };
     await expect(run(collection, await file('no-at.csv', ['marker,n', 'a,1']))).rejects.toMatchObject(refused);
     await expect(run(collection, await file('no-key.csv', ['at,n', 'a,1']))).rejects.toMatchObject(refused);
-    await expect(run(collection, await file('map.geojson', ['{}']))).rejects.toMatchObject(refused);
   });
 
   test('stops with the reason of its signal, and gives the same result when run again', async () => {

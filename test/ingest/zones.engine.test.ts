@@ -329,6 +329,20 @@ describe('an import of zones', () => {
   });
 });
 
+test('zones have the names that an option says', async () => {
+  const path = await fileOf('named.geojson', [
+    feature(1, square(1, 2), { nazwa: 'A', name: 'B' }),
+    feature(2, square(1, 2), { nazwa: 'C' }, { cellport: { name: 'D' } }),
+  ]);
+  const source = await openZones(path, 'geojson', { nameColumn: 'nazwa' });
+  for await (const rows of source.scan())
+    expect(rows.map(({ content }) => content)).toMatchObject([
+      { name: 'A', properties: { name: 'B' } },
+      { name: 'C', properties: { nazwa: 'C' } },
+    ]);
+  await source.close();
+});
+
 test('a file contains zones if its first geometry is an area or a line', async () => {
   const point = feature('p', { type: 'Point', coordinates: [0, 0] });
   const zone = feature('z', square(0, 0));

@@ -35,12 +35,30 @@ describe('paths', () => {
     expect(pathText(['Address.City', 'x', 0])).toBe('Address.City.x[0]');
   });
 
-  test.each(['', '.a', 'a.', 'a..b', '[0]', 'a[x]', 'a[0]b', 'a[-1]', 'a]', '[]', '[0]', '["a", -1]', '["a", {}]'])(
-    '%j is none',
-    (text) => {
-      expect(parsePath(text)).toBeUndefined();
-    },
-  );
+  test.each([
+    '',
+    '.a',
+    'a.',
+    'a..b',
+    '[0]',
+    'a[x]',
+    'a[0]b',
+    'a[-1]',
+    'a]',
+    '[]',
+    '[0]',
+    '["a", -1]',
+    '["a", {}]',
+    '["a", null]',
+    '["a", 9007199254740993]',
+    '["a", 1e400]',
+    '["a", 0.5]',
+    '["a"',
+    '"a[0]"',
+    '{"0": ["a"]}',
+  ])('%j is none', (text) => {
+    expect(parsePath(text)).toBeUndefined();
+  });
 
   test('lead to own entries of maps and lists, and nowhere else', () => {
     const item = {

@@ -5,6 +5,7 @@ import { featuresOf } from '../../web/map/import/features.js';
 import { linesOf, readText, textForm, type Lines } from '../../web/map/import/lines.js';
 import type { ImportRow } from '../../web/map/import/row.js';
 import { readRows } from '../../web/map/import/rows.js';
+import { readRows as readFromFile } from '../ingest/read-rows.js';
 
 /** The text in pieces that end at these positions. */
 async function* inPieces(text: string, ends: readonly number[]): AsyncGenerator<string> {
@@ -104,6 +105,30 @@ describe('the page reads what the command line reads', () => {
   test('with numbers of rows where a file has one line', async () => {
     const { rows } = await read('a.json', JSON.stringify([feature(1), { id: 2 }, feature(3)]));
     expect(rows.map(({ line }) => line)).toEqual([1, 2, 3]);
+  });
+
+  test('with numbers of lines where carriage returns alone end them', async () => {
+    const { rows } = await read('a.json', JSON.stringify([feature(1), { id: 2 }], null, 1).replaceAll('\n', '\r'));
+    expect(rows).toMatchObject([{ line: 2 }, { line: 13, reason: expect.any(String) }]);
+  });
+
+  test.each([
+    [
+      'a stray quote',
+      'id,name,lat,lng\n1,a,2,1\n2,5" pipe,2,1\n3,b,2,1\n4,3" pipe,2,1\n5,c,2,1\n',
+      ['1', '3', '5'],
+      [3, 5],
+    ],
+    ['a missing quote', 'id,name,lat,lng\n1,"a,2,1\n2,b,2,1\n3,"c\nd",2,1\n', ['2', '3'], [2]],
+    ['a line for Excel', '\ufeffsep=;\r\nid;lat;lng\r\n1;2;1\r\n', ['1'], []],
+    ['empty rows', '\n\nid,lat,lng\n1,2,1\n,,\n\n2,2,1,,\n3,2\n', ['1', '2'], [8]],
+  ])('with %s in a table', async (_what, text, keys, lines) => {
+    const { rows } = await read('a.csv', text);
+    expect(rows.flatMap((row) => ('marker' in row ? [row.marker.key] : []))).toEqual(keys);
+    expect(rows.flatMap((row) => ('reason' in row ? [row.line] : []))).toEqual(lines);
+    const told = await readFromFile('a.csv', text);
+    expect(told.markers.map(({ key }) => key)).toEqual(keys);
+    expect(told.rejects.map(([line]) => line)).toEqual(lines);
   });
 
   test('with one type a column, and says what it guessed', async () => {

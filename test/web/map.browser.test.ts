@@ -696,6 +696,10 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     expect(await circles.count()).toBe(0);
     await show('#at=2/48/10&on=cities&size=cities/population/1000000..9000000');
     await circles.waitFor();
+    await settled(page);
+    const [, zoom] = /here from about zoom (\d+)\.$/.exec((await circles.textContent()) ?? '') ?? [];
+    await page.evaluate(`location.hash = '#at=${zoom}/48/10&on=cities&size=cities/population/1000000..9000000'`);
+    await circles.waitFor({ state: 'hidden' });
   });
 
   it.runIf(turn())(

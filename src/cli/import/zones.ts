@@ -14,14 +14,14 @@ import { isServed, whereToSee } from './where-to-see.js';
 
 /** Imports a file of zones. */
 export async function importZonesFile(path: string, options: ImportOptions): Promise<void> {
-  const { keyColumn, encoding, format = formatOf(path) } = options;
+  const { format = formatOf(path) } = options;
   if (options.prune === true) throw badInput('--prune', path, 'for markers; this file has zones');
   // Fails before the database is opened.
   await fileSize(path);
   const what = { name: path, what: 'zone', resume: 'run the same command again to import the rest' } as const;
   await runImport(what, options, async ({ session, rejects, bars: { onChecked, onProgress }, report }) => {
     const { config, database } = session;
-    const file = await openZones(path, format, { keyColumn, encoding }, importsFolder(config.dataDir));
+    const file = await openZones(path, format, options, importsFolder(config.dataDir));
     const notes = new Notes();
     const source = watched(file, (row) => notes.add(row));
     const began = systemClock.now();

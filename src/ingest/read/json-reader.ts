@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.js';
 import { parseExactly } from '../../model/exact-json.js';
 import { isFields, type ReadOptions, type RowFields } from '../rows/fields.js';
-import { jsonShape, RECORD_SEPARATOR } from '../rows/json-shape.js';
+import { isOneLine, jsonShape, RECORD_SEPARATOR } from '../rows/json-shape.js';
 import { decodeUtf8, LONGEST_ROW, NOT_UTF8, type Chunk } from './bytes.js';
 import { readElements, type Element } from './element-splitter.js';
 import type { FileFormat } from './file-format.js';
@@ -122,10 +122,10 @@ export function jsonReader<C>(
       const text = readText(path, await form());
       const layout = jsonShape(beginning, format === 'ndjson');
       if (layout === 'whole' || layout === 'concatenated') {
-        const isOneLine = !beginning.trim().includes('\n');
+        const hasRows = isOneLine(beginning);
         let row = 0;
         for await (const elements of readWhole(path, text, longest, layout === 'concatenated')) {
-          yield elements.map((element) => rowOf(isOneLine ? { ...element, line: (row += 1) } : element, read));
+          yield elements.map((element) => rowOf(hasRows ? { ...element, line: (row += 1) } : element, read));
         }
         return;
       }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 
+import { CellportError } from '../../errors.js';
 import { InvalidRow } from '../rows/fields.js';
 import type { TextForm } from './text.js';
 
@@ -110,15 +111,16 @@ export interface RowReader<C> {
   contents(rows: readonly Buffer[]): readonly (C | Invalid)[];
 }
 
-/** Creates the content of a row from a JSON value. Throws InvalidRow. */
+/** Creates the content of a row from a JSON value. Throws InvalidRow or CellportError. */
 export type ReadValue<C> = (value: unknown) => C;
 
-/** The result of `make`, or the reason if it throws InvalidRow. */
+/** The result of `make`, or the reason if it throws InvalidRow or CellportError. */
 export function contentOf<C>(make: () => C): C | Invalid {
   try {
     return make();
   } catch (error) {
     if (error instanceof InvalidRow) return { reason: error.message, skipped: error.skipped };
+    if (error instanceof CellportError) return { reason: error.message };
     throw error;
   }
 }

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 
-import { CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
 import type { Call, Item } from '../../store/database.js';
 import { getMarkers } from '../../store/marker/markers.js';
@@ -8,7 +7,7 @@ import { putReadings } from '../../store/reading/put-readings.js';
 import { newReadingItem } from '../../store/reading/reading-item.js';
 import { retryInBackground } from '../../store/request/pacing.js';
 import type { Reject, RejectsFile } from '../read/rejects.js';
-import { isInvalid, type Invalid, type Row } from '../read/row.js';
+import { contentOf, isInvalid, type Invalid, type Row } from '../read/row.js';
 import { windowsOf } from '../windows.js';
 import type { ReadingRow } from './reading-row.js';
 
@@ -40,18 +39,11 @@ type Found = { readonly incarnation: string } | Invalid;
 /** Incarnations of markers by key. */
 type Known = LRUCache<string, string>;
 
-async function* flat<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
-  for await (const batch of batches) yield* batch;
-}
-
-/** The reason why no marker can have this key; undefined if one can. */
-function faultOf({ call, collection }: ReadingsJob, key: string): string | undefined {
-  try {
-    call.db.keys.marker(call.db.keys.scope(collection), key);
-    return undefined;
-  } catch (error) {
-    if (error instanceof CellportError) return error.message;
-    throw error;
+async function* flat<T>(batches: AsyncIterable<readonly T[]>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  for await (const batch of batches) {
+    // Also while a table is surveyed, of which no row comes.
+    signal?.throwIfAborted();
+    yield* batch;
   }
 }
 
@@ -66,9 +58,10 @@ async function findMarkers(
   const found = new Map<string, Found>();
   for (const key of keys) {
     const incarnation = known.get(key);
-    const reason = faultOf(job, key);
+    // No marker can have some keys.
+    const item = contentOf(() => call.db.keys.marker(call.db.keys.scope(collection), key));
     if (incarnation !== undefined) found.set(key, { incarnation });
-    else if (reason !== undefined) found.set(key, { reason });
+    else if (isInvalid(item)) found.set(key, item);
   }
   const unknown = [...keys].filter((key) => !found.has(key)).map((key) => ({ collection, key }));
   const read = () => getMarkers(call, unknown, { consistent: true });
@@ -91,13 +84,10 @@ function itemOf(
   if (marker === undefined) throw new Error(`the marker ${row.key} was not read`);
   if ('reason' in marker) return marker;
   const owner = { collection: job.collection, key: row.key, incarnation: marker.incarnation };
-  try {
+  return contentOf(() => {
     const item = newReadingItem(job.call.db, owner, row, job.now().getTime());
     return item === undefined ? 'expired' : { item };
-  } catch (error) {
-    if (error instanceof CellportError) return { reason: error.message };
-    throw error;
-  }
+  });
 }
 
 /** Writes a window; returns the counts of its rows. */
@@ -130,7 +120,7 @@ export async function importReadings(job: ReadingsJob): Promise<ReadingCounts> {
   let counts: ReadingCounts = { recorded: 0, expired: 0, rejected: 0 };
   await job.rejects.begin();
   try {
-    for await (const window of windowsOf(flat(job.rows))) {
+    for await (const window of windowsOf(flat(job.rows, job.call.signal))) {
       job.call.signal?.throwIfAborted();
       const made = await writeWindow(job, window, known);
       counts = {

@@ -1,4 +1,3 @@
-import { badInput, CellportError } from '../../errors.js';
 import { readInstant } from '../../model/instant.js';
 import type { Reading } from '../../model/reading.js';
 import { readValues } from '../../store/reading/reading-item.js';
@@ -6,7 +5,7 @@ import { tableReader } from '../read/csv.js';
 import type { FileFormat } from '../read/file-format.js';
 import { jsonReader } from '../read/json-reader.js';
 import type { ReadValue, RowReader } from '../read/row.js';
-import { exactNumber } from '../rows/column-types.js';
+import { ColumnTypes } from '../rows/column-types.js';
 import {
   findFields,
   InvalidRow,
@@ -16,7 +15,7 @@ import {
   type ReadOptions,
   type RowFields,
 } from '../rows/fields.js';
-import { wrongColumns, type TableKind } from '../rows/marker-table.js';
+import { checkChosen, forTable, type TableKind } from '../rows/marker-table.js';
 
 /** A reading parsed from a row; valid, except that its marker may not exist. */
 export interface ReadingRow extends Reading {
@@ -34,46 +33,44 @@ function mapFields(names: readonly string[], { keyColumn }: ReadOptions): Partia
   return { ...(named === undefined ? {} : { key: named }), ...(at === undefined ? {} : { at }) };
 }
 
-/** Runs a check and converts its CellportError into InvalidRow. */
-function checked<T>(check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (error instanceof CellportError) throw new InvalidRow(error.message);
-    throw error;
-  }
-}
-
-/** A reading from its parts; null values are omitted. Throws InvalidRow. */
+/** A reading from its parts; null values are omitted. Throws InvalidRow or CellportError. */
 function readingOf(key: unknown, at: unknown, fields: RowFields): ReadingRow {
   if (at === undefined || at === null || at === '') throw new InvalidRow('no time of measurement in field `at`');
   const values = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   if (Object.keys(values).length === 0) throw new InvalidRow('no values');
   return {
     key: keyText('marker', key),
-    at: checked(() => readInstant('at', at)),
-    values: checked(() => readValues('values', values)),
+    at: readInstant('at', at),
+    values: readValues('values', values),
   };
 }
 
 const readingTable =
   (path: string, options: ReadOptions): TableKind<ReadingRow> =>
-  (columns) => {
-    const { key, at } = mapFields(columns, options);
-    const wanted = options.keyColumn === undefined ? FIELD_NAMES.key : [options.keyColumn];
-    if (key === undefined) throw wrongColumns(path, `no column ${wanted.join(' or ')} with the marker's key`, columns);
-    if (at === undefined) throw wrongColumns(path, `no column ${FIELD_NAMES.at.join(' or ')} with the time`, columns);
-    const read = (cells: readonly string[]) => {
-      const texts = Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? '']));
-      const measured = Object.entries(without(texts, [key, at])).filter(([, text]) => text !== '');
-      const values = Object.fromEntries(measured.map(([name, text]) => [name, exactNumber(String(text)) ?? text]));
-      return readingOf(texts[key], texts[at], values);
-    };
-    return { open: () => ({ read }) };
-  };
+  (columns, delimiter) =>
+    forTable(path, columns, () => {
+      const { key, at } = mapFields(columns, options);
+      const wanted = options.keyColumn === undefined ? FIELD_NAMES.key : [options.keyColumn];
+      if (key === undefined) throw new InvalidRow(`no column ${wanted.join(' or ')} with the marker's key`);
+      if (at === undefined) throw new InvalidRow(`no column ${FIELD_NAMES.at.join(' or ')} with the time`);
+      checkChosen(columns, options);
+      const types = new ColumnTypes(columns, [], delimiter, options);
+      const read = (cells: readonly string[]) => {
+        const texts = columns.map((_, index) => (cells[index] ?? '').trim());
+        const measured = columns.flatMap((name, index) => {
+          const text = texts[index] ?? '';
+          const value = types.valueOf(index, text);
+          // No reading is true or false.
+          return text === '' || [key, at].includes(name) ? [] : [[name, typeof value === 'boolean' ? text : value]];
+        });
+        return readingOf(texts[columns.indexOf(key)], texts[columns.indexOf(at)], Object.fromEntries(measured));
+      };
+      return { survey: (cells) => types.add(cells), open: () => ({ read, notes: types.notes([key, at]) }) };
+    });
 
 /**
- * Parses a reading from a JSON line: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow.
+ * Parses a reading from a JSON value: values are in an object `values`, or next to `marker` and `at`. Throws InvalidRow or
+ * CellportError.
  */
 const readingValue =
   (options: ReadOptions): ReadValue<ReadingRow> =>
@@ -88,9 +85,8 @@ const readingValue =
     return readingOf(key && line[key], at && line[at], { ...flat, ...named });
   };
 
-/** Creates a reader for the readings of a file. Throws BAD_USER_INPUT for GeoJSON, which is not supported. */
+/** Creates a reader for the readings of a file. */
 export function readingReader(path: string, format: FileFormat, options: ReadOptions): RowReader<ReadingRow> {
   if (format === 'csv') return tableReader(path, readingTable(path, options), options.encoding);
-  if (format === 'ndjson') return jsonReader(path, format, readingValue(options), options);
-  throw badInput('format', format, 'csv or ndjson for readings');
+  return jsonReader(path, format, readingValue(options), options);
 }

@@ -6,6 +6,9 @@ export type JsonShape = 'lines' | 'sequence' | 'concatenated' | 'whole';
 
 /** Begins each text of a sequence, RFC 8142. */
 export const RECORD_SEPARATOR = '\x1e';
+/** Whether a file has one line, from its beginning. */
+export const isOneLine = (beginning: string): boolean => !/[\r\n]/.test(beginning.trim());
+
 const COLLECTION = /^\{[^{}[\]]*"(?:FeatureCollection"|(?:features|Items)"\s*:\s*\[)/;
 
 /** The layout of a file from its beginning, whatever its name; where both are possible, as lines if `byLine`. */

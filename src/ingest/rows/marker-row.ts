@@ -161,7 +161,7 @@ export function markerOfFields(
 }
 
 /** Moves the fields of the object `properties`, as in the API, to the top level. Throws InvalidRow. */
-function flatten(fields: RowFields): RowFields {
+export function flatten(fields: RowFields): RowFields {
   const { properties, ...rest } = fields;
   if (properties === undefined || properties === null) return rest;
   if (!isFields(properties)) throw new InvalidRow('properties is not an object');
@@ -177,6 +177,8 @@ function flatten(fields: RowFields): RowFields {
 export function markerOfValue(value: unknown, options: ReadOptions): MarkerRow {
   if (!isFields(value)) throw new InvalidRow('not a GeoJSON Feature or another JSON object');
   if (value['type'] === 'Feature') return markerOfFeature(value, options);
+  if (value['type'] === 'FeatureCollection')
+    throw new InvalidRow('a FeatureCollection in place of a Feature; `jq -c .features[]` makes lines of its features');
   const fields = flatten(itemIn(value) ?? value);
   const map = mapFields(Object.keys(fields), options, findParts(fields, FIELD_NAMES));
   return markerOfFields(fields, map, positionAmong(fields, options), options);

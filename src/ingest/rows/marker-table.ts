@@ -2,8 +2,8 @@ import { CellportError } from '../../errors.js';
 import { jsonIn } from '../../model/exact-json.js';
 import { ColumnTypes } from './column-types.js';
 import { isExportedTable, markerOfCells } from './exported-csv.js';
-import { InvalidRow, type ReadOptions } from './fields.js';
-import { CHOSEN_PARTS, mapFields, markerOfFields, type MarkerRow } from './marker-row.js';
+import { InvalidRow, isFields, type ReadOptions, type RowFields } from './fields.js';
+import { CHOSEN_PARTS, flatten, mapFields, markerOfFields, type MarkerRow } from './marker-row.js';
 import { findPosition, isPoint, NO_POSITION, pointAmong, positionIn } from './position.js';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -50,16 +50,19 @@ export function columnNames(header: readonly string[]): string[] {
   });
 }
 
-/** BAD_USER_INPUT for a table with missing or invalid columns. */
-export function wrongColumns(path: string, fault: string, columns: readonly string[]): CellportError {
-  return new CellportError('BAD_USER_INPUT', `${path}: ${fault}. Its columns are ${columns.join(', ')}`, {
-    field: 'file',
-    value: path,
-  });
+/** What `make` returns; InvalidRow that it throws becomes BAD_USER_INPUT about a table with these columns. */
+export function forTable<T>(path: string, columns: readonly string[], make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof InvalidRow)) throw error;
+    const message = `${path}: ${error.message}. Its columns are ${columns.join(', ')}`;
+    throw new CellportError('BAD_USER_INPUT', message, { field: 'file', value: path });
+  }
 }
 
 /** Checks the columns that options name. Throws InvalidRow if one is missing. */
-function checkChosen(columns: readonly string[], options: ReadOptions): void {
+export function checkChosen(columns: readonly string[], options: ReadOptions): void {
   for (const part of [...CHOSEN_PARTS, 'text', 'number'] as const) {
     const missing = [options[`${part}Column`] ?? []].flat().find((column) => !columns.includes(column));
     if (missing !== undefined) throw new InvalidRow(`no column ${missing}, given by --${part}-column`);
@@ -91,12 +94,13 @@ function surveyed(columns: readonly string[], delimiter: Delimiter, options: Rea
         read(cells) {
           const filled = columns.flatMap((name, at) => {
             const cell = (cells[at] ?? '').trim();
-            // A list of names in JSON.
-            const place = name === map.place && cell.startsWith('[') ? jsonIn(cell) : undefined;
-            const value = texts.includes(name) ? cell : (place ?? types.valueOf(at, cell));
+            // JSON, as exports have it.
+            const isJson = cell.startsWith(name === map.place ? '[' : '{') && [map.place, 'properties'].includes(name);
+            const value = texts.includes(name) ? cell : (isJson && jsonIn(cell)) || types.valueOf(at, cell);
             return cell === '' ? [] : [[name, value] as const];
           });
-          const fields = Object.fromEntries(filled);
+          const cellsByName: RowFields = Object.fromEntries(filled);
+          const fields = isFields(cellsByName['properties']) ? flatten(cellsByName) : cellsByName;
           return markerOfFields(fields, map, positionIn(fields, position), options);
         },
         notes: types.notes(texts),
@@ -111,14 +115,7 @@ export function markerTable(path: string, options: ReadOptions): TableKind<Marke
     const { encoding: _, ...choices } = options;
     const isChosen = Object.values(choices).some((column) => column !== undefined);
     if (isExportedTable(columns) && !isChosen) return { isExact: true, open: () => ({ read: markerOfCells }) };
-    const named = <T>(make: () => T): T => {
-      try {
-        return make();
-      } catch (error) {
-        throw error instanceof InvalidRow ? wrongColumns(path, error.message, columns) : error;
-      }
-    };
-    const table = named(() => surveyed(columns, delimiter, options));
-    return { ...table, open: () => named(table.open) };
+    const table = forTable(path, columns, () => surveyed(columns, delimiter, options));
+    return { ...table, open: () => forTable(path, columns, table.open) };
   };
 }

@@ -44,7 +44,7 @@ const LAT_WITHIN = new RegExp(`^(.*?)(?:${COORDINATE_WORDS.lat})(.*)$`);
  * WKT, GeoJSON, or both coordinates. Used only if nothing else is found: such a field may also have the name of a town.
  */
 const POINT =
-  /^(?:(?:the)?geom(?:etry)?|lat(?:itude)?(?:lng|long?|longitude)|(?:lng|long?|longitude)lat(?:itude)?|(?:gps)?coord(?:inate)?s?|geo(?:json|point(?:2d)?|location|punkt)?|gps|location|loc|position|pos|point|shape|(?:gps|geo|standort)?koordinaten?|standort|coordenadas?|coordonnees?(?:geographiques?|gps)?|wspo[lł]rzedne)$/;
+  /^(?:(?:the)?geom(?:etry)?|lat(?:itude)?(?:lng|long?|longitude)|(?:lng|long?|longitude)lat(?:itude)?|(?:gps)?coord(?:inate)?s?|cent(?:er|re|roid)|geo(?:json|point(?:2d)?|location|punkt)?|gps|location|loc|position|pos|point|shape|(?:gps|geo|standort)?koordinaten?|standort|coordenadas?|coordonnees?(?:geographiques?|gps)?|wspo[lł]rzedne)$/;
 const LNG_FIRST = /^lo?ng?/;
 const LAT_FIRST = /^lat/;
 

@@ -34,7 +34,7 @@ const LONGEST_ZONE = 32 * 1024 * 1024;
 const isZoneType = (type: unknown) => ZONE_TYPES.some((name) => name === type);
 
 /**
- * Parses a zone from a GeoJSON Feature: `id` is the key, `name` comes from its properties, the rest stay properties. If
+ * Parses a zone from a GeoJSON Feature: `id` is the key, the name comes from its properties, the rest stay properties. If
  * it has a member `cellport`, as `export` writes it, the name comes from there, and all properties stay. Throws
  * InvalidRow.
  */
@@ -49,11 +49,11 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
     throw new InvalidRow(reason, type === 'Point' ? 'point' : undefined);
   }
   const { key, properties } = keyOfFeature(feature, propertiesOfFeature(feature), options);
-  const { name = null } = findParts(properties, { name: LABEL_NAMES.name });
-  const named = isFields(own)
-    ? { name: ownLabel('name', own['name']), properties }
-    : { name: label(name ?? 'name', name && properties[name]), properties: without(properties, [name]) };
-  return withKey(key, { ...named, geometry });
+  const found = findParts(properties, { name: LABEL_NAMES.name }).name ?? null;
+  const { nameColumn: field = found } = options;
+  const isOwn = isFields(own) && options.nameColumn === undefined;
+  const name = isOwn ? ownLabel('name', own['name']) : label(field ?? 'name', field && properties[field]);
+  return withKey(key, { name, properties: isFields(own) ? properties : without(properties, [field]), geometry });
 }
 
 /** Creates a reader for the zones of a file. Throws BAD_USER_INPUT for CSV, which is not supported. */

@@ -20,8 +20,8 @@ const UNFILTERED = {
   heat: 'The heatmap includes places that do not match.',
 };
 
-const IGNORED =
-  'Circles with a number stand for many places: their color and size do not follow this. Zoom in until single places show.';
+const ignoredUpTo = (zoom: number) =>
+  `Circles with a number stand for many places: their color and size do not follow this. Zoom in until single places show, here from about zoom ${zoom}.`;
 
 /** A condition as text. */
 function conditionText(condition: Condition): string {
@@ -85,7 +85,7 @@ function heatKey(layer: CollectionLayer, heat: Heat, theme: Theme): HTMLElement[
 }
 
 function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) => void): HTMLElement[] {
-  const { rules, drawn, isUnfiltered, collection, content, heat } = layer;
+  const { rules, drawn, isUnfiltered, collection, zoomOfPlaces, heat } = layer;
   const { conditions, color, size } = rules;
   const isEmpty = conditions.length === 0 && !color && !size;
   if (drawn === 'off' || (isEmpty && !heat)) return [];
@@ -99,8 +99,8 @@ function layerKey(layer: CollectionLayer, theme: Theme, onSet: (rules: Rules) =>
     ...(isUnfiltered ? [element('p', { class: 'note', role: 'status' }, UNFILTERED[drawn])] : []),
     ...(color && drawn !== 'heat' ? colorKey(color, theme) : []),
     ...(size && drawn !== 'heat' ? sizeKey(size) : []),
-    ...((color ?? size) && drawn !== 'heat' && content.clusters.some(({ count }) => count > 1)
-      ? [element('p', { class: 'note', role: 'status' }, IGNORED)]
+    ...((color ?? size) && drawn !== 'heat' && zoomOfPlaces !== undefined
+      ? [element('p', { class: 'note', role: 'status' }, ignoredUpTo(zoomOfPlaces))]
       : []),
   ];
 }

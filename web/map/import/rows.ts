@@ -1,6 +1,6 @@
 import { CellportError } from '../../../src/errors.js';
 import type { ReadOptions } from '../../../src/ingest/rows/fields.js';
-import { jsonShape, RECORD_SEPARATOR } from '../../../src/ingest/rows/json-shape.js';
+import { isOneLine, jsonShape, RECORD_SEPARATOR } from '../../../src/ingest/rows/json-shape.js';
 import { markerOfValue } from '../../../src/ingest/rows/marker-row.js';
 import { parseExactly } from '../../../src/model/exact-json.js';
 import { featuresOf } from './features.js';
@@ -54,9 +54,8 @@ export async function openRecords(file: File, onRead?: (bytes: number) => void):
   if (kind === 'table') return { kind, lines: recordsOf(linesOf(text)), encoding };
   const layout = jsonShape(form.beginning, ending !== '.geojson' && ending !== '.json');
   if (layout === 'whole' || layout === 'concatenated') {
-    const isOneLine = !form.beginning.trim().includes('\n');
     const elements = featuresOf(text, layout === 'concatenated');
-    return { kind, lines: isOneLine ? numbered(elements) : elements, encoding };
+    return { kind, lines: isOneLine(form.beginning) ? numbered(elements) : elements, encoding };
   }
   return { kind, lines: linesOf(text, layout === 'lines' ? '\n' : RECORD_SEPARATOR), encoding };
 }

@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/browser/esm/sync';
 
+import { csvParser, CsvRecords } from '../../../src/ingest/rows/csv-records.js';
 import { InvalidRow, type ReadOptions } from '../../../src/ingest/rows/fields.js';
 import type { MarkerRow } from '../../../src/ingest/rows/marker-row.js';
 import {
@@ -10,55 +11,29 @@ import {
   type Table,
   type TableRows,
 } from '../../../src/ingest/rows/marker-table.js';
-import { withPrimes } from '../../../src/ingest/rows/position.js';
 import type { Lines } from './lines.js';
 import { rowOf, type ImportRow } from './row.js';
 
-/** Number of table rows parsed in one call. */
-const BATCH = 500;
-const LONGEST_RECORD = 1024 * 1024;
+const { fieldsOf, cellsOf } = csvParser(parse);
 
-const quotesIn = (text: string) => text.split('"').length - 1;
+const JOINING = {
+  quotesIn: ({ text }: Lines) => text.split('"').length - 1,
+  sizeOf: ({ text }: Lines) => text.length,
+  join: (lines: readonly Lines[]) => ({ line: lines[0]?.line ?? 0, text: lines.map(({ text }) => text).join('\n') }),
+};
 
-/** Joins lines into records, because a quoted field may span several. */
-export async function* recordsOf(lines: AsyncIterable<readonly Lines[]>): AsyncGenerator<readonly Lines[]> {
-  let open: Lines | undefined;
-  let quotes = 0;
-  for await (const some of lines) {
-    const records: Lines[] = [];
-    for (const each of some) {
-      open = open ? { line: open.line, text: `${open.text}\n${each.text}` } : each;
-      quotes += quotesIn(each.text);
-      if (quotes % 2 === 1 && open.text.length < LONGEST_RECORD) continue;
-      if (open.text.trim() !== '') records.push(open);
-      open = undefined;
-      quotes = 0;
-    }
-    for (let at = 0; at < records.length; at += BATCH) yield records.slice(at, at + BATCH);
-  }
-  if (open) yield [open];
-}
-
-/** The cells of each record; undefined if a quote is misplaced. */
-function parseRecords(text: string, delimiter: Delimiter, isExact = false): string[][] | undefined {
+/** The records of a table, in batches, of which the first has its header alone. */
+export async function* recordsOf(lines: AsyncGenerator<readonly Lines[]>): AsyncGenerator<readonly Lines[]> {
+  const records = new CsvRecords(lines, JOINING);
   try {
-    return parse(text, { delimiter, trim: !isExact, record_delimiter: ['\r\n', '\n'], relax_column_count: true });
-  } catch {
-    return undefined;
+    const { record, delimiter } = await records.header();
+    if (record === undefined) return;
+    yield [record];
+    yield* records.below(delimiter, (text) => fieldsOf(text, { delimiter })?.length === 1);
+  } finally {
+    // Closes the file if its rows are not read to the end.
+    await lines.return(undefined);
   }
-}
-
-function cellsOf(
-  records: readonly Lines[],
-  delimiter: Delimiter,
-  isExact?: boolean,
-): (readonly string[] | undefined)[] {
-  const together = parseRecords(records.map(({ text }) => text).join('\n'), delimiter, isExact);
-  if (together?.length === records.length) return together;
-  // One malformed record fails the whole call, so each is parsed alone.
-  return records.map(
-    ({ text }) => (parseRecords(text, delimiter, isExact) ?? parseRecords(withPrimes(text), delimiter, isExact))?.[0],
-  );
 }
 
 interface Header {
@@ -69,7 +44,7 @@ interface Header {
 /** Reads the first record of a table. */
 export function readHeader(record: Lines | undefined): Header {
   const delimiter = delimiterOf(record?.text ?? '');
-  const columns = columnNames(parseRecords(record?.text ?? '', delimiter)?.[0] ?? []);
+  const columns = columnNames(fieldsOf(record?.text ?? '', { delimiter })?.[0] ?? []);
   return { columns, delimiter };
 }
 
@@ -77,18 +52,18 @@ interface Opened extends Header {
   readonly table: Table<MarkerRow>;
 }
 
-/** The cells below a table's header, in batches. */
-async function* batchesOf(name: string, records: AsyncIterable<readonly Lines[]>, options: ReadOptions) {
+/** The records below a table's header with their cells, or why they have none, in batches. */
+async function* batchesOf(name: string, batches: AsyncIterable<readonly Lines[]>, options: ReadOptions) {
   let opened: Opened | undefined;
-  for await (const some of records) {
-    let lines = some;
-    if (opened === undefined) {
-      const [first, ...rest] = some;
-      const header = readHeader(first);
+  for await (const lines of batches) {
+    if (opened !== undefined) {
+      const { columns, delimiter, table } = opened;
+      const format = { delimiter, isExact: table.isExact };
+      yield { table, records: cellsOf(lines, ({ text }) => text, format, columns.length) };
+    } else {
+      const header = readHeader(lines[0]);
       opened = { ...header, table: markerTable(name, options)(header.columns, header.delimiter) };
-      lines = rest;
     }
-    yield { ...opened, lines, cells: cellsOf(lines, opened.delimiter, opened.table.isExact) };
   }
 }
 
@@ -105,24 +80,22 @@ export async function* tableRows(
 ): AsyncGenerator<readonly ImportRow[]> {
   let table: TableRows<MarkerRow> | undefined;
   let surveyed: Table<MarkerRow> | undefined;
-  for await (const { table: one, columns, cells } of batchesOf(name, ahead, options)) {
+  for await (const { table: one, records } of batchesOf(name, ahead, options)) {
     surveyed ??= one;
-    for (const own of cells) if (own?.length === columns.length) surveyed.survey?.(own);
+    for (const [, cells] of records) if (typeof cells !== 'string') surveyed.survey?.(cells);
     // Lets the caller stop.
     yield [];
   }
-  for await (const { columns, lines: records, cells } of batchesOf(name, again, options)) {
+  for await (const { table: one, records } of batchesOf(name, again, options)) {
     if (table === undefined) {
-      table = surveyed?.open();
-      table?.notes?.forEach(onNote);
+      table = (surveyed ?? one).open();
+      table.notes?.forEach(onNote);
     }
-    yield records.map((lines, at) =>
+    const { read } = table;
+    yield records.map(([lines, cells]) =>
       rowOf(lines, options, () => {
-        const own = cells[at];
-        if (own === undefined || table === undefined) throw new InvalidRow('a quote is missing or misplaced');
-        if (own.length !== columns.length)
-          throw new InvalidRow(`${own.length} fields, but the header has ${columns.length}`);
-        return table.read(own);
+        if (typeof cells === 'string') throw new InvalidRow(cells);
+        return read(cells);
       }),
     );
   }

@@ -44,6 +44,9 @@ interface OpenPart {
 }
 const CONTENT = { points: 'auto', cells: 'cells', zones: 'zones' } as const;
 
+/** As many are drawn as themselves, which is the default of `cellport/client`. */
+const PLACES_ON_SCREEN = 500;
+
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /** One collection on the map: loads its visible content and draws it. Draws nothing until it is turned on. */
@@ -92,6 +95,16 @@ export class CollectionLayer {
   get isUnfiltered(): boolean {
     if (this.#rules.conditions.length === 0 || this.#drawn === 'off') return false;
     return this.#drawn === 'heat' || (this.#filterFit.isUnfiltered && this.content.clusters.length > 0);
+  }
+
+  /** About the zoom from which all places here are drawn as themselves; undefined if they are. */
+  get zoomOfPlaces(): number | undefined {
+    const { markers, clusters } = this.content;
+    if (!clusters.some(({ count }) => count > 1)) return undefined;
+    const total = clusters.reduce((sum, { count }) => sum + count, markers.length);
+    const [, zoom = 0] = this.#view ?? [];
+    // Each step leaves a quarter of them on the screen.
+    return Math.floor(zoom + Math.max(0, Math.log(total / PLACES_ON_SCREEN) / Math.log(4))) + 1;
   }
 
   /** The heatmap currently drawn, if any. */
