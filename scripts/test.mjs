@@ -22,7 +22,7 @@ function run(name, these, more = {}) {
   const { status } = spawnSync(
     process.execPath,
     [VITEST, 'run', ...these, '--reporter=default', '--reporter=json', `${OUTPUT}${path}`],
-    { stdio: 'inherit', env: { ...process.env, ...more } },
+    { stdio: 'inherit', env: { ...process.env, ...more } }, // oxlint-disable-line node/no-process-env
   );
   try {
     return { status: status ?? 1, report: JSON.parse(readFileSync(path, 'utf8')) };
