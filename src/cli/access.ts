@@ -67,7 +67,10 @@ function addKeyCommands(access: Command): void {
     );
   subcommand('revoke', 'Revoke an API key: open streams end, too')
     .argument('<key>', 'its name, its ID or the key itself')
-    .action((key: string) => changing('access key revoke', async (session) => (await keys()).revokeKey(session, key)));
+    .addOption(jsonOption())
+    .action((key: string, { json = false }: { readonly json?: boolean }) =>
+      changing('access key revoke', async (session) => (await keys()).revokeKey(session, key, json)),
+    );
 }
 
 export function accessCommand(): Command {
