@@ -116,7 +116,10 @@ describe.each(everyMutation('guarded').map(([field]) => field))('%s', (field) =>
     expect(guarded).toBe(unused);
     // Markers that do not exist are no failures of it.
     if (field !== 'deleteMarkers') expect(guarded).toContain('NOT_FOUND');
-    expect(await same(mutation('guarded'), 'reader', WRITING)).toContain('FORBIDDEN');
+    const refused = await same(mutation('guarded'), 'reader', WRITING);
+    expect(refused).toContain('FORBIDDEN');
+    const inFragment = mutation('guarded').replace(/^mutation/, 'mutation { ...Own } fragment Own on Mutation');
+    if (field !== 'deleteMarkers') expect(await same(inFragment, 'reader', WRITING)).toBe(refused);
     for (const role of ['stranger', 'reader', 'admin'] as const) {
       const { errors = [] } = await TRANSPORTS.GET(server.url, mutation('guarded'), headers[role] ?? {});
       expect(errors).toHaveLength(1);

@@ -183,6 +183,10 @@ test('credentials that do not verify are refused with 401, whatever is asked', a
       ['UNAUTHENTICATED'],
     ]);
   }
+  const body = JSON.stringify([{ query: '{ __typename }' }, { query: '{ __typename }' }]);
+  const sent = { 'content-type': 'application/json', ...bearer(expired) };
+  const batch = await fetch(`${server.url}/graphql`, { method: 'POST', headers: sent, body });
+  expect([batch.status, batch.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="cellport"']);
   const { data } = await server.ask(
     '{ viewer { name roles may { collections actions filtered } } }',
     {},
