@@ -22,7 +22,7 @@ export interface KeyOptions {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u;
 
 /** A key as it is listed. */
-const jsonOf = ({ hash: _, ...key }: StoredKey) => key;
+const jsonOf = ({ hash: _hash, ...key }: StoredKey) => key;
 
 /** Stores and prints a new key: standard output has nothing else, and it is the only time. Returns its ID. */
 async function issueKey(
