@@ -22,6 +22,7 @@ const text = (what: string) => z.string(`must be ${what}`).min(1, `must be ${wha
 const where = fields(
   {
     category: list(z.string('must be text'), 1_000, 'categories').optional(),
+    updatedAfter: text('a time').optional(),
     properties: list(z.looseObject({}, 'must be a comparison of a property'), 50, 'comparisons').optional(),
   },
   'must be a filter of markers: { "properties": [{ "name": "fleet", "eq": "$fleet" }] }',
@@ -136,8 +137,16 @@ export function filled(where: NonNullable<Rule['where']>, variables: Variables):
     return { name, ...Object.fromEntries(Object.entries(compared).map(([how, what]) => [how, value(what)])) };
   });
   const category = where.category?.map(value) as readonly string[] | undefined;
-  return isComplete ? { category, properties } : undefined;
+  const updatedAfter = value(where.updatedAfter) as string | undefined;
+  return isComplete ? { category, updatedAfter, properties } : undefined;
 }
+
+/** Values for variables where a text would not do. */
+const SAMPLES = new Map<string, unknown>([
+  ['in', []],
+  ['exists', true],
+  ['updatedAfter', '1970-01-01T00:00:00Z'],
+]);
 
 /** Throws BAD_USER_INPUT if no values of variables make a rule's filter valid. */
 function checkWhere(name: string, at: number, { where: written }: Rule): void {
@@ -146,9 +155,10 @@ function checkWhere(name: string, at: number, { where: written }: Rule): void {
   const [, typo] = /"(\$(?![A-Za-z_]\w*")[^"]*)"/.exec(JSON.stringify(written)) ?? [];
   if (typo !== undefined)
     throw new CellportError('BAD_USER_INPUT', `roles.${name}[${at}].where: ${typo} is no variable, which ${VARIABLE}`);
-  const names = JSON.stringify(written).matchAll(/"\$([A-Za-z_]\w*)"/g);
-  const isList = (variable: string) => JSON.stringify(written).includes(`"in":"$${variable}"`);
-  const sample = Array.from(names, ([, variable = '']) => [variable, isList(variable) ? [] : ''] as const);
+  const sample = new Map<string, unknown>();
+  for (const [, field = '', variable = ''] of JSON.stringify(written).matchAll(/(?:"(\w+)":)?"\$([A-Za-z_]\w*)"/g)) {
+    sample.set(variable, SAMPLES.get(field) ?? sample.get(variable) ?? '');
+  }
   const where = filled(written, Object.fromEntries(sample));
   const field = `roles.${name}[${at}].where`;
   try {

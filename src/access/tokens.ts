@@ -54,21 +54,18 @@ export interface VerifiedToken {
   readonly issuedAt: number;
 }
 
+/** Codes of jose's errors that are about the keys of the issuer, whatever the token. */
+const OF_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
+
 /** Why a token does not verify, without what it holds. */
 function reasonOf(error: unknown): CellportError {
   if (error instanceof errors.JWTExpired) return unauthenticated('the token has expired');
   if (error instanceof errors.JWTClaimValidationFailed) {
     return unauthenticated(`the token's claim ${JSON.stringify(error.claim)} is not as the rules ask`);
   }
-  const isOfToken =
-    error instanceof errors.JWTInvalid ||
-    error instanceof errors.JWSInvalid ||
-    error instanceof errors.JWSSignatureVerificationFailed ||
-    error instanceof errors.JOSEAlgNotAllowed ||
-    error instanceof errors.JOSENotSupported ||
-    error instanceof errors.JWKSNoMatchingKey ||
-    error instanceof errors.JWKSMultipleMatchingKeys;
-  if (isOfToken) return unauthenticated('the token is not valid');
+  if (error instanceof errors.JOSEError && !OF_KEYS.includes(error.code)) {
+    return unauthenticated('the token is not valid');
+  }
   return new CellportError(
     'UNAVAILABLE',
     'the keys of the issuer of tokens cannot be read; try again',

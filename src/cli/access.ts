@@ -27,7 +27,6 @@ function quota(text: string, before: Quotas = {}): Quotas {
 }
 
 const collect = (text: string, before: readonly string[] | undefined) => [...(before ?? []), text];
-const jsonOption = () => new Option('--json', 'print JSON');
 /** The work of the commands, which is loaded when one runs. */
 const keys = () => import('./access/keys.js');
 const rules = () => import('./access/rules.js');
@@ -47,12 +46,12 @@ function addKeyCommands(access: Command): void {
     .option('--expires <interval>', 'how long it counts, such as 90d (for ever)', interval)
     .option('--budget <units/period>', 'what it may use, such as 5000/minute (as its roles)', budget)
     .option('--quota <name=number>', `${QUOTA_NAMES.join(', ')}; may be repeated (as its roles)`, quota)
-    .addOption(jsonOption())
+    .option('--json', 'print JSON')
     .action((options: KeyOptions) =>
       changing('access key create', async (session) => (await keys()).createKey(session, options)),
     );
   subcommand('list', 'List API keys: what they may do, until when, and when they were last used')
-    .addOption(jsonOption())
+    .option('--json', 'print JSON')
     .action(({ json = false }: { readonly json?: boolean }) =>
       withDatabase(async (session) => (await keys()).printKeys(session, json)),
     );
@@ -61,13 +60,16 @@ function addKeyCommands(access: Command): void {
     .addOption(
       new Option('--overlap <interval>', 'how long the old one counts').argParser(interval).default(86_400_000, '1d'),
     )
-    .addOption(jsonOption())
+    .option('--json', 'print JSON')
     .action((key: string, options: { readonly overlap: number; readonly json?: boolean }) =>
       changing('access key rotate', async (session) => (await keys()).rotateKey(session, key, options)),
     );
   subcommand('revoke', 'Revoke an API key: open streams end, too')
     .argument('<key>', 'its name, its ID or the key itself')
-    .action((key: string) => changing('access key revoke', async (session) => (await keys()).revokeKey(session, key)));
+    .option('--json', 'print JSON')
+    .action((key: string, { json = false }: { readonly json?: boolean }) =>
+      changing('access key revoke', async (session) => (await keys()).revokeKey(session, key, json)),
+    );
 }
 
 export function accessCommand(): Command {

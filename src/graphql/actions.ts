@@ -1,10 +1,19 @@
-import { getArgumentValues, Kind, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import {
+  getArgumentValues,
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
 
 import type { Access } from '../access/access.js';
 import { CellportError, notFound } from '../errors.js';
 import { parseId } from '../keys/ids.js';
 import type { Action } from '../model/grant.js';
 import type { MutationResolvers } from './generated.js';
+import { fragmentsOf } from './limits/document-limits.js';
 
 /** What a mutation needs of the collection that its arguments name. */
 interface Need {
@@ -42,20 +51,31 @@ export function refusalOf(access: Access, action: Action, key: string): Cellport
   return new CellportError('FORBIDDEN', message, { collection: key, action });
 }
 
+/** The fields of an operation, those in fragments included. */
+export function fieldsOf(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
+  const fragments = fragmentsOf(document);
+  const fieldsIn = ({ selections }: SelectionSetNode): FieldNode[] =>
+    selections.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [selection];
+      const spread = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+      return spread ? fieldsIn(spread.selectionSet) : [];
+    });
+  return fieldsIn(operation.selectionSet);
+}
+
 /**
  * Refuses a mutation before any of its fields is executed. Throws FORBIDDEN or NOT_FOUND for the first field that the
  * principal may not ask for.
  */
 export function checkMutation(
   schema: GraphQLSchema,
+  document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
   access: Access,
 ): void {
   const fields = schema.getMutationType()?.getFields() ?? {};
-  for (const selection of operation.selectionSet.selections) {
-    // Those in fragments are refused by their resolvers.
-    if (selection.kind !== Kind.FIELD) continue;
+  for (const selection of fieldsOf(document, operation)) {
     const name = selection.name.value;
     const field = fields[name];
     if (!isMutation(name) || field === undefined) continue;

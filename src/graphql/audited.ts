@@ -1,9 +1,9 @@
-import { Kind, valueFromASTUntyped, type FieldNode, type GraphQLFormattedError, type SelectionSetNode } from 'graphql';
+import { valueFromASTUntyped, type FieldNode, type GraphQLFormattedError } from 'graphql';
 
 import { parseId } from '../keys/ids.js';
 import type { AuditedChange } from '../model/audit.js';
+import { fieldsOf } from './actions.js';
 import type { Execution } from './execution/executor.js';
-import { fragmentsOf } from './limits/document-limits.js';
 
 const MOST_KEYS = 20;
 const MOST_KEYS_IN_ALL = 100;
@@ -17,15 +17,6 @@ type Values = Readonly<Record<string, unknown>>;
 const isText = (value: unknown): value is string => typeof value === 'string';
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const cut = (text: string) => text.slice(0, LONGEST_KEY);
-
-/** The fields of a mutation, those in fragments included. */
-function fieldsIn({ selections }: SelectionSetNode, fragments: ReturnType<typeof fragmentsOf>): FieldNode[] {
-  return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection];
-    const spread = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
-    return spread ? fieldsIn(spread.selectionSet, fragments) : [];
-  });
-}
 
 /** The collection that a field is about, and keys or IDs in it. */
 function subjectOf({ arguments: given = [] }: FieldNode, variables: Values) {
@@ -42,7 +33,7 @@ function subjectOf({ arguments: given = [] }: FieldNode, variables: Values) {
 export function changesIn({ document, operation, variables }: Execution, result: Result): AuditedChange[] {
   if (operation === undefined) return [];
   const { data, errors = [] } = result;
-  const fields = fieldsIn(operation.selectionSet, fragmentsOf(document));
+  const fields = fieldsOf(document, operation);
   const keyOf = ({ alias, name }: FieldNode) => (alias ?? name).value;
   // One that must not be null ends the mutation; those before it have been executed.
   const last = data === null ? fields.findIndex((field) => errors.some(({ path }) => path?.[0] === keyOf(field))) : -1;

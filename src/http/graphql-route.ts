@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import { credentialIn } from '../access/credential.js';
 import { badInput, limitExceeded } from '../errors.js';
 import type { GraphqlAnswer, GraphqlServer } from '../graphql/server.js';
 import type { Admission, Line } from '../scheduling/admission.js';
@@ -77,6 +78,8 @@ export function addGraphql(
       if (answer === undefined) return reply;
       if ('gone' in answer) {
         reply.told = { operation: 'batch' };
+        // One credential for all of them.
+        await graphql.accessOf(credentialIn(headers));
         const answers = await answerEach(answer, admission[kindOf(request)], answerTo);
         const parts = answers.flatMap((each) => [',', each ?? refusalOf(headers)]);
         const list = ['[', ...parts.slice(1), ']'].map((part) => Buffer.from(part));

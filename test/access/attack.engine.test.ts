@@ -11,16 +11,15 @@ import { bearer, createKey, guardedServer, setRules, type Answer, type GuardedSe
 
 const db = await testDatabase('readable', { stream: true });
 const NOW = '2026-11-21T10:00:00.000Z';
+const BEFORE = '2026-11-21T09:30:00.000Z';
+// What the rows are of is hidden, too.
+const READ = { may: ['read'], hide: ['margin', 'fleet'] };
+const FLEET = { properties: [{ name: 'fleet', eq: '$fleet' }] };
 const RULES = {
   roles: {
-    // What the rows are of is hidden, too.
     driver: [
-      {
-        collections: ['mixed-*'],
-        may: ['read'],
-        where: { properties: [{ name: 'fleet', eq: '$fleet' }] },
-        hide: ['margin', 'fleet'],
-      },
+      { ...READ, collections: ['mixed-drawn', 'mixed-pages'], where: FLEET },
+      { ...READ, collections: ['mixed-details'], where: { ...FLEET, updatedAfter: BEFORE } },
     ],
     admin: [{ collections: ['*'], may: ['read', 'write', 'record', 'admin'] }],
   },
@@ -59,6 +58,10 @@ const markers = Array.from({ length: MARKERS }, (_, n) => {
 const own = markers
   .filter(({ properties: { fleet } }) => fleet === 'north')
   .map(({ properties: { fleet: _fleet, margin: _margin, ...properties }, ...one }) => ({ ...one, properties }));
+/** Of the fleet as well, where only new ones are in the rows. */
+const OLD = new Set(
+  markers.flatMap(({ key, properties: { fleet, speed } }) => (fleet === 'foreign' && speed < 20 ? key : [])),
+);
 
 let server: GuardedServer;
 let north: Record<string, string>;
@@ -214,7 +217,15 @@ beforeAll(async () => {
       const collection = await testCollection(db, { key, name: key, ...KINDS[kind] }, NOW);
       for (let from = 0; from < list.length; from += 100) {
         const some = list.slice(from, from + 100);
-        expect((await createMarkers(newCall(db), collection, some, NOW)).failures).toEqual([]);
+        const isOld = ({ key: marker }: { readonly key: string }) => kind === 'details' && OLD.has(marker);
+        const old = some.filter(isOld).map((one) => ({ ...one, properties: { ...one.properties, fleet: 'north' } }));
+        const rest = some.filter((one) => !isOld(one));
+        for (const [time, each] of [
+          [BEFORE, old],
+          [NOW, rest],
+        ] as const) {
+          expect((await createMarkers(newCall(db), collection, each, time)).failures).toEqual([]);
+        }
       }
     }
   }

@@ -1,6 +1,7 @@
 import type { Resolvers } from '../../src/graphql/generated.js';
 
-type Asked = 'Query' | 'Collection' | 'Marker' | 'Cell' | 'Cluster' | 'Zone' | 'Viewport' | 'ViewportPlan' | 'Mutation';
+type Read = 'Query' | 'Collection' | 'Marker' | 'Cell' | 'Cluster' | 'Zone' | 'Viewport' | 'ViewportPlan';
+type Asked = Read | 'Mutation' | 'Subscription';
 type Fields<T extends Asked> = Exclude<keyof NonNullable<Resolvers[T]>, '__isTypeOf'>;
 
 const MARKERS = '{ nodes { key name properties place version } pageInfo { hasNextPage } }';
@@ -147,11 +148,15 @@ export const EVERY_FIELD: { readonly [T in Asked]: Readonly<Record<Fields<T>, st
     updateZone: 'updateZone(input: { id: "zone::KEY::area", name: "y" }) { properties }',
     upsertMarkers: `upsertMarkers(collection: "KEY", markers: [{ key: "canary", position: ${FAR} }]) { created failures { code } }`,
   },
+  Subscription: {
+    markerChanged: 'markerChanged(collection: "KEY") { kind }',
+    readingRecorded: 'readingRecorded(marker: "marker::KEY::canary") { at }',
+  },
 };
 
 const VIEW = 'viewport(bounds: { west: 9, south: 49, east: 12, north: 52 }, zoom: 5)';
 /** How queries get to an object of a type. */
-const WAY: Readonly<Record<Exclude<Asked, 'Mutation'>, (fields: string) => string>> = {
+const WAY: Readonly<Record<Read, (fields: string) => string>> = {
   Query: (fields) => fields,
   Collection: (fields) => `collection(key: "KEY") { ${fields} }`,
   Marker: (fields) => `collection(key: "KEY") { markers(first: 100) { nodes { ${fields} } } }`,
@@ -171,3 +176,6 @@ export const everyQuery = (key: string, globalId: string): readonly (readonly [t
 
 export const everyMutation = (key: string): readonly (readonly [field: string, mutation: string])[] =>
   Object.entries(EVERY_FIELD.Mutation).map(([field, text]) => [field, `mutation { ${text} }`.replaceAll('KEY', key)]);
+
+export const everySubscription = (key: string): readonly string[] =>
+  Object.values(EVERY_FIELD.Subscription).map((text) => `subscription { ${text} }`.replaceAll('KEY', key));

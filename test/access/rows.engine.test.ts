@@ -131,7 +131,19 @@ describe('a principal that may see some rows', () => {
       await codes(
         'createMarker(input: { collection: "vehicles", key: "new", position: { lng: 1, lat: 1 }, properties: { fleet: "south" } }) { key }',
       ),
-    ).toEqual(['FORBIDDEN']);
+    ).toEqual(['NOT_FOUND']);
+    const marker = (key: string, fleet: string) =>
+      `{ key: "${key}", position: { lng: 1, lat: 1 }, properties: { fleet: "${fleet}" } }`;
+    const failures = async (field: string, ...markers: readonly string[]) => {
+      const call = `${field}(collection: "vehicles", markers: [${markers.join(' ')}])`;
+      const answer = (await ask(`mutation { ${call} { failures { index code } } }`)).data[field];
+      return answer.failures.map(({ index, code }: { index: number; code: string }) => [index, code]);
+    };
+    const foreign = marker('vehicles-1', 'north');
+    expect(await failures('upsertMarkers', foreign, marker('vehicles-3', 'south'), marker('new', 'south'))).toEqual(
+      [0, 1, 2].map((index) => [index, 'NOT_FOUND']),
+    );
+    expect(await failures('createMarkers', marker('new', 'south'))).toEqual([[0, 'NOT_FOUND']]);
     expect(
       await codes(
         'updateMarker(input: { id: "marker::vehicles::vehicles-3", properties: { fleet: "north", a: 1 } }) { key }',
@@ -171,6 +183,10 @@ test('credentials that do not verify are refused with 401, whatever is asked', a
       ['UNAUTHENTICATED'],
     ]);
   }
+  const body = JSON.stringify([{ query: '{ __typename }' }, { query: '{ __typename }' }]);
+  const sent = { 'content-type': 'application/json', ...bearer(expired) };
+  const batch = await fetch(`${server.url}/graphql`, { method: 'POST', headers: sent, body });
+  expect([batch.status, batch.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="cellport"']);
   const { data } = await server.ask(
     '{ viewer { name roles may { collections actions filtered } } }',
     {},

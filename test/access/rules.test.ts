@@ -29,6 +29,28 @@ test.each([
   expect(() => readRules(rulesWith(where))).toThrow(message);
 });
 
+test('variables may stand for whatever a comparison takes, and for a time', () => {
+  const properties = [
+    { name: 'a', in: '$one' },
+    { name: 'b', eq: '$one' },
+    { name: 'c', exists: '$two' },
+    { name: 'd', gt: '$constructor' },
+  ];
+  const rules = readRules(rulesWith({ updatedAfter: '$since', properties }));
+  const variables = { one: ['x'], two: true, constructor: 1, since: '2026-11-21T10:00:00Z' };
+  const grant = new Access(
+    { id: 'a', name: null, roles: ['one'], variables, expiresAt: undefined },
+    rules,
+    Buffer.of(),
+  ).grant('read', 'cars');
+  const marker = { category: null, properties: { a: 'x', b: ['x'], c: null, d: 2 } };
+  const at = (updatedAt: string) => grant?.rows?.passes({ ...marker, updatedAt } as never);
+  expect([at('2026-11-21T10:00:00Z'), at('2026-11-21T10:00:01Z')]).toEqual([false, true]);
+  expect(() => readRules(rulesWith({ updatedAfter: 'yesterday' }))).toThrow(
+    /roles\.one\[0\]\.where\.updatedAfter must be/,
+  );
+});
+
 test('a name that shapes would drop is refused', () => {
   const read = (json: string) => () => readRules(JSON.parse(json));
   expect(read('{ "roles": { "__proto__": [] } }')).toThrow('roles must not have the name "__proto__"');

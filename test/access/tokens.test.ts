@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWTHeaderParameters } from 'jose';
 import { expect, test } from 'vitest';
 
@@ -80,4 +83,20 @@ test('a forged token is refused, and so is one that is not for here or now', asy
     );
     expect([name, code]).toEqual([name, 'UNAUTHENTICATED']);
   }
+});
+
+test.each([
+  [500, '{}'],
+  [200, 'no JSON'],
+  [200, '{}'],
+  [0, ''],
+])('a token is not refused if the issuer answers for its keys %i %j', async (status, body) => {
+  const issuer = createServer((_request, response) =>
+    status === 0 ? response.destroy() : response.writeHead(status).end(body),
+  ).listen(0, '127.0.0.1');
+  await once(issuer, 'listening');
+  const jwks = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/`;
+  const late = new Tokens({ jwks, issuer: 'i', audience: 'maps', roles: 'roles', variables: {} });
+  await expect(late.verify(await signed({}), NOW)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  issuer.close();
 });

@@ -78,6 +78,9 @@ describe('cellport advise', () => {
     const report = await readFile(html, 'utf8');
     expect(report).toMatch(/aria-label="Where the markers are".*<path/);
     expect(report.match(/<svg /g)).toHaveLength(4);
+    const most = Math.ceil(2 * advice.demand.wcu).toLocaleString('en-US');
+    // Nothing is said of reads.
+    expect(report).toContain(`allows: set maxWriteRequestUnits ${most}, twice the peak`);
     expect(report).not.toMatch(/<script|<link|<img|@import|url\(|src=|href=|NaN|Infinity|undefined/);
   });
 

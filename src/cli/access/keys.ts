@@ -22,21 +22,23 @@ export interface KeyOptions {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u;
 
 /** A key as it is listed. */
-const shown = ({ hash, ...key }: StoredKey) => ({ ...key, id: idOf(hash) });
+const jsonOf = ({ hash: _hash, ...key }: StoredKey) => key;
 
-/** Prints a new key: standard output has nothing else, and it is the only time. */
-function print(key: string, stored: StoredKey, json = false): void {
-  if (json) console.log(JSON.stringify({ key, ...shown(stored) }, null, 2));
-  else console.log(key);
+/** Stores and prints a new key: standard output has nothing else, and it is the only time. Returns its ID. */
+async function issueKey(
+  { call }: CommandSession,
+  of: Omit<StoredKey, 'hash' | 'id' | 'usedAt'>,
+  json = false,
+): Promise<string> {
+  const key = newApiKey();
+  const hash = hashOfKey(key) ?? '';
+  const stored = { hash, id: idOf(hash), usedAt: null, ...of };
+  await storeKey(call, stored);
+  console.log(json ? JSON.stringify({ key, ...jsonOf(stored) }, null, 2) : key);
   const until = stored.expiresAt === null ? '' : ` until ${stored.expiresAt}`;
   console.error(`Key ${stored.id} (${stored.name}) counts${until}. It is not shown again.`);
+  return stored.id;
 }
-
-/** The stored form of a new key; `ofHash` is left to `newApiKey`. */
-const storedForm = (key: string, of: Omit<StoredKey, 'hash' | 'id' | 'usedAt'>): StoredKey => {
-  const hash = hashOfKey(key) ?? '';
-  return { hash, id: idOf(hash), usedAt: null, ...of };
-};
 
 /** Throws BAD_USER_INPUT for a role without rules. */
 async function checkRoles({ call }: CommandSession, roles: readonly string[]): Promise<void> {
@@ -56,24 +58,14 @@ export async function createKey(
   session: CommandSession,
   { role, name, var: variables = {}, expires, budget, quota: quotas, json }: KeyOptions,
 ): Promise<readonly string[]> {
-  const { database, call } = session;
   await checkRoles(session, role);
   const called = name ?? role.join('-');
   if (!NAME.test(called)) throw badInput('--name', called, '1 to 100 letters, digits, spaces and ._@-');
-  const now = database.clock.wall();
-  const key = newApiKey();
-  const stored = storedForm(key, {
-    name: called,
-    roles: role,
-    variables,
-    budget,
-    quotas,
-    createdAt: new Date(now).toISOString(),
-    expiresAt: expires === undefined ? null : new Date(now + expires).toISOString(),
-  });
-  await storeKey(call, stored);
-  print(key, stored, json);
-  return [stored.id];
+  const now = session.database.clock.wall();
+  const createdAt = new Date(now).toISOString();
+  const expiresAt = expires === undefined ? null : new Date(now + expires).toISOString();
+  const of = { name: called, roles: role, variables, budget, quotas, createdAt, expiresAt };
+  return [await issueKey(session, of, json)];
 }
 
 export async function printKeys({ call }: CommandSession, json: boolean): Promise<void> {
@@ -81,7 +73,7 @@ export async function printKeys({ call }: CommandSession, json: boolean): Promis
   for await (const key of listKeys(call)) keys.push(key);
   keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
   if (json) {
-    console.log(JSON.stringify(keys.map(shown), null, 2));
+    console.log(JSON.stringify(keys.map(jsonOf), null, 2));
     return;
   }
   for (const { id, name, roles, variables, budget, quotas, createdAt, expiresAt, usedAt } of keys) {
@@ -95,12 +87,20 @@ export async function printKeys({ call }: CommandSession, json: boolean): Promis
   console.error(`${grouped(keys.length)} keys`);
 }
 
-/** The only key with this name or ID, or the key itself. Throws NOT_FOUND, or CONFLICT if several have the name. */
-async function findKey({ call }: CommandSession, wanted: string): Promise<StoredKey> {
+/** When a key no longer counts, in milliseconds since 1970. */
+const endOf = ({ expiresAt }: StoredKey) => (expiresAt === null ? Infinity : Date.parse(expiresAt));
+
+/**
+ * The key with this ID, the key itself, or the only one with this name that has not expired: those that were rotated keep
+ * theirs. Throws NOT_FOUND, or CONFLICT if several have the name.
+ */
+async function findKey({ call, database }: CommandSession, wanted: string): Promise<StoredKey> {
   const hash = hashOfKey(wanted);
+  const now = database.clock.wall();
   const found: StoredKey[] = [];
   for await (const key of listKeys(call)) {
-    if (key.hash === hash || key.id === wanted || (hash === undefined && key.name === wanted)) found.push(key);
+    const isNamed = key.name === wanted && endOf(key) > now;
+    if (key.hash === hash || key.id === wanted || (hash === undefined && isNamed)) found.push(key);
   }
   const [only, ...more] = found;
   if (only === undefined) throw notFound('API key', hash === undefined ? wanted : idOf(hash));
@@ -115,26 +115,23 @@ export async function rotateKey(
   wanted: string,
   { overlap, json }: { readonly overlap: number; readonly json?: boolean },
 ): Promise<readonly string[]> {
-  const { database, call } = session;
   const old = await findKey(session, wanted);
-  const now = database.clock.wall();
-  const left = Math.min(now + overlap, old.expiresAt === null ? Infinity : Date.parse(old.expiresAt));
-  const key = newApiKey();
-  const lifetime = old.expiresAt === null ? null : Date.parse(old.expiresAt) - Date.parse(old.createdAt);
+  const now = session.database.clock.wall();
+  const left = Math.min(now + overlap, endOf(old));
   const { name, roles, variables, budget, quotas } = old;
   const createdAt = new Date(now).toISOString();
-  const expiresAt = lifetime === null ? null : new Date(now + lifetime).toISOString();
-  const stored = storedForm(key, { name, roles, variables, budget, quotas, createdAt, expiresAt });
-  await storeKey(call, stored);
-  await storeKey(call, { ...old, expiresAt: new Date(left).toISOString() });
-  print(key, stored, json);
-  return [old.id, stored.id];
+  const lifetime = endOf(old) - Date.parse(old.createdAt);
+  const expiresAt = lifetime === Infinity ? null : new Date(now + lifetime).toISOString();
+  const id = await issueKey(session, { name, roles, variables, budget, quotas, createdAt, expiresAt }, json);
+  await storeKey(session.call, { ...old, expiresAt: new Date(left).toISOString() });
+  return [old.id, id];
 }
 
 /** Returns the ID of the key that no longer counts. */
-export async function revokeKey(session: CommandSession, wanted: string): Promise<readonly string[]> {
+export async function revokeKey(session: CommandSession, wanted: string, json: boolean): Promise<readonly string[]> {
   const key = await findKey(session, wanted);
   await removeKey(session.call, key);
+  if (json) console.log(JSON.stringify(jsonOf(key), null, 2));
   console.error(`Key ${key.id} (${key.name}) counts on no server within a second.`);
   return [key.id];
 }

@@ -107,7 +107,9 @@ function viewSection({ zooms, unitsAView }: Advice): Section {
   };
 }
 
-function costSection({ monthly, prices }: Advice): Section {
+function costSection({ demand: { rcu, wcu }, monthly, prices }: Advice): Section {
+  const peaks = Object.entries({ maxReadRequestUnits: rcu, maxWriteRequestUnits: wcu });
+  const limits = peaks.flatMap(([name, peak]) => (peak > 0 ? `${name} ${figure(Math.ceil(2 * peak))}` : []));
   const { region, date, sources } = PRICE_LIST;
   const isListed = Object.entries(PRICE_LIST.prices).every(
     ([name, usd]) => prices[name as keyof typeof prices] === usd,
@@ -117,6 +119,9 @@ function costSection({ monthly, prices }: Advice): Section {
     text: [
       `${isListed ? 'Prices' : 'Given prices; others'} of ${region}, ${date}, Standard table class (${sources.join(', ')}): ${prices.onDemandRead} and ${prices.onDemandWrite} per million read and write units on demand, ${prices.provisionedRead} and ${prices.provisionedWrite} per hour of a provisioned unit, ${prices.storage} per GB.`,
       'On demand bills the mean, provisioned the peak around the clock (auto scaling and reserved capacity lower it). Servers, stream reads and backups are not included.',
+      ...(limits.length > 0
+        ? [`On demand, an attack costs at most what each table allows: set ${limits.join(' and ')}, twice the peak.`]
+        : []),
     ],
     rows: [
       ['', 'reads', 'writes', 'storage', 'total'],

@@ -192,7 +192,7 @@ export class Pipeline {
     if (errors.length > 0) return { errors: errors.map(this.format) };
     try {
       if (operation.operation === 'mutation' && context.access) {
-        checkMutation(schema, operation, variables, context.access);
+        checkMutation(schema, document, operation, variables, context.access);
       }
       const units = checkAnswerSize(schema, document, operation, variables, this.#limits);
       return { ...given, variables, units };

@@ -100,9 +100,9 @@ export async function removeKey(call: Call, { hash }: StoredKey): Promise<void> 
   await change(call, { Delete: { TableName: call.db.tables.entities, Key: { pk, sk } } });
 }
 
-/** All API keys, in no order. */
+/** All API keys, strongly consistent, in no order. */
 export async function* listKeys(call: Call): AsyncGenerator<StoredKey> {
-  const range = { index: 'entities', ...call.db.keys.accessRange('key') } as const;
+  const range = { index: 'entities', ...call.db.keys.accessRange('key'), consistent: true } as const;
   for await (const items of queryResponses(call, range)) {
     for (const item of items) {
       const key = keyFromItem(item);

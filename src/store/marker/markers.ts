@@ -43,7 +43,7 @@ function created(database: Database, collection: Collection, item: Item): Marker
 
 /**
  * The item of a new marker, with a placeholder for its key if the collection generates keys: no number is taken before
- * the input is known to be valid. Throws BAD_USER_INPUT naming the field, and FORBIDDEN for what the principal may not write.
+ * the input is known to be valid. Throws BAD_USER_INPUT naming the field, and NOT_FOUND for what the principal would not see.
  */
 function draftItem(database: Database, collection: Collection, input: SentMarker, now: string): Item {
   checkKeyGiven(collection, input.key);
@@ -52,7 +52,7 @@ function draftItem(database: Database, collection: Collection, input: SentMarker
   const marker = collection.grant?.rows && markerFromBase(database.keys, item, collection.key);
   if (marker === undefined || isInRows(collection, marker)) return item;
   const message = `you may not write such a marker to collection ${collection.key}: it is none that you would see`;
-  throw new CellportError('FORBIDDEN', message, { collection: collection.key });
+  throw new CellportError('NOT_FOUND', message, { collection: collection.key });
 }
 
 /** Assigns the next keys of the collection to drafts, if it generates keys. */

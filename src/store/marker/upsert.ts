@@ -1,12 +1,12 @@
 import { badInput, CellportError } from '../../errors.js';
 import type { Collection } from '../../model/collection.js';
-import { hiddenOf, isInRows, type Grant } from '../../model/grant.js';
+import { hiddenOf, type Grant } from '../../model/grant.js';
 import type { Call, Database, Item } from '../database.js';
 import { batchGet, transactionPieces, type BulkOptions } from '../request/batches.js';
 import { changeOnce, putIfAbsent, putTogetherIfAbsent, type ConditionalChange } from '../request/conditional-write.js';
 import { mapConcurrently, retryInBackground } from '../request/pacing.js';
-import { checkMarkerBytes, MARKER_BYTES, markerFromBase, type SentMarker } from './marker-item.js';
-import { replacedMarkerItem } from './marker-update.js';
+import { checkMarkerBytes, MARKER_BYTES, type SentMarker } from './marker-item.js';
+import { replacedMarkerItem, requireMarker } from './marker-update.js';
 import {
   draftItems,
   failuresIn,
@@ -100,17 +100,16 @@ export async function upsertItems(
 }
 
 /** Whether an error is about one marker alone. */
-const isForbidden = (error: unknown): error is CellportError =>
-  error instanceof CellportError && (error.code === 'FORBIDDEN' || error.details['field'] === MARKER_BYTES);
+const isOfOne = (error: unknown): error is CellportError =>
+  error instanceof CellportError &&
+  (['FORBIDDEN', 'NOT_FOUND'].includes(error.code) || error.details['field'] === MARKER_BYTES);
 
-/** Throws FORBIDDEN for a marker that the principal may not change, or not see whole: its content would be replaced. */
-function checkReplaced({ keys }: Database, collection: Collection, before: Item): void {
-  const marker = markerFromBase(keys, before, collection.key);
-  const isShown = marker !== undefined && isInRows(collection, marker);
-  if (isShown && Object.keys(hiddenOf(collection, marker)).length === 0) return;
-  const message = isShown
-    ? 'you may not see all properties of this marker: change it by updateMarker'
-    : `you may not write this marker of collection ${collection.key}`;
+/** Throws NOT_FOUND for a marker that the principal does not see, and FORBIDDEN for one that it does not see whole. */
+function checkReplaced(database: Database, collection: Collection, before: Item): void {
+  const { key = '' } = database.keys.parseMarker({ pk: String(before['pk']), sk: String(before['sk']) }) ?? {};
+  const { marker } = requireMarker(database, { collection, key }, before);
+  if (Object.keys(hiddenOf(collection, marker)).length === 0) return;
+  const message = 'you may not see all properties of this marker, which would be replaced: change it by updateMarker';
   throw new CellportError('FORBIDDEN', message, { collection: collection.key });
 }
 
@@ -150,7 +149,7 @@ export async function upsertMarkers(
   try {
     results = await upsert(items);
   } catch (error) {
-    if (refusalOf(error) === undefined && !isForbidden(error)) throw error;
+    if (refusalOf(error) === undefined && !isOfOne(error)) throw error;
     // DynamoDB refuses one of them: alone, each shows whether it is the one.
     results = await mapConcurrently(items, WRITES_AT_A_TIME, async (item) => {
       try {
@@ -158,7 +157,7 @@ export async function upsertMarkers(
         if (one === undefined) throw new Error('an item was neither written nor refused');
         return one;
       } catch (alone) {
-        const refusal = isForbidden(alone) ? alone : refusalOf(alone);
+        const refusal = isOfOne(alone) ? alone : refusalOf(alone);
         if (refusal === undefined) throw alone;
         return refusal;
       }
