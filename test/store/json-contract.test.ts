@@ -218,6 +218,18 @@ test('the clock of a machine that is wrong is corrected', async () => {
   expect(Math.abs((dates[1] ?? 0) - clock)).toBeLessThan(60_000);
 });
 
+test('a region that cannot be read for a moment fails no later command', async () => {
+  let asked = 0;
+  const region = () => (asked++ === 0 ? Promise.reject(new Error('not yet')) : Promise.resolve('eu-west-1'));
+  const client = createStreamsClient({ region, credentials: { accessKeyId: 'id', secretAccessKey: 'secret' } });
+  const body = '{"Records":[]}';
+  const handle = async () => ({ response: { statusCode: 200, headers: {}, body: Readable.from([Buffer.from(body)]) } });
+  Object.assign(client.config, { requestHandler: { handle } });
+  const stream = openTableStream(newMemoryDatabase(), 'table', client);
+  await expect(stream.readRecords('iterator')).rejects.toThrow('not yet');
+  expect(await stream.readRecords('iterator')).toMatchObject({ records: [] });
+});
+
 test('records of a stream are asked for like the SDK does', async () => {
   const requests: Sent[] = [];
   const body = {

@@ -56,7 +56,7 @@ const REPLACED = [
 /** Parsing more takes milliseconds, and several such responses arrive at once. */
 const LONG_RESPONSE_BYTES = 64 * 1024;
 
-const endpoints = new WeakMap<Config, Promise<Endpoint>>();
+const endpoints = new WeakMap<Config, Endpoint>();
 
 /** Where AWS has the service. It is the same for all commands of a client. */
 async function serviceEndpoint(config: Config): Promise<Endpoint> {
@@ -65,19 +65,20 @@ async function serviceEndpoint(config: Config): Promise<Endpoint> {
   return { protocol, hostname, port: port === '' ? undefined : Number(port), path: pathname };
 }
 
-function endpointOf(config: Config): Promise<Endpoint> {
+async function endpointOf(config: Config): Promise<Endpoint> {
   // That of the embedded engine changes when it restarts.
   if (config.endpoint !== undefined) return config.endpoint();
-  const known = endpoints.get(config) ?? serviceEndpoint(config);
-  endpoints.set(config, known);
-  return known;
+  // Kept once it is known: what the SDK finds it by may fail for a moment, as a region or an account of a role.
+  const endpoint = endpoints.get(config) ?? (await serviceEndpoint(config));
+  endpoints.set(config, endpoint);
+  return endpoint;
 }
 
 async function requestOf(config: Config, target: string, json: unknown) {
   const { protocol, hostname, port, path } = await endpointOf(config);
   const body = JSON.stringify(json);
   const headers = {
-    host: port === undefined ? hostname : `${hostname}:${port}`,
+    host: port ? `${hostname}:${port}` : hostname,
     'content-type': 'application/x-amz-json-1.0',
     'content-length': String(Buffer.byteLength(body)),
     'x-amz-target': target,
