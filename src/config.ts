@@ -23,8 +23,8 @@ export interface Config {
   readonly auth: boolean | undefined;
   /** The credential with which `cellport mcp` asks. */
   readonly key: string | undefined;
-  /** Where it is noted who has changed what. */
-  readonly audit: 'log' | 'table' | 'off';
+  /** Where it is noted who has changed what; undefined if nothing is said about that: nowhere by servers. */
+  readonly audit: 'log' | 'table' | 'off' | undefined;
   /** Whether operations beyond a budget are refused, or only reported. */
   readonly budgets: 'enforce' | 'measure';
   /** Whether this process may run the stream consumer; false if an AWS Lambda does. */
@@ -206,7 +206,7 @@ export function readConfig(
     readOnly: values.CELLPORT_READ_ONLY,
     auth,
     key: values.CELLPORT_KEY,
-    audit: values.CELLPORT_AUDIT ?? (auth === true ? 'log' : 'off'),
+    audit: values.CELLPORT_AUDIT ?? (auth === true ? 'log' : undefined),
     budgets: values.CELLPORT_BUDGETS,
     consumer: values.CELLPORT_CONSUMER,
     workers: values.CELLPORT_WORKERS,

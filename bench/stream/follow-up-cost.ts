@@ -11,8 +11,8 @@ import { consumerOf } from './keep-cells.js';
 import { countWriteUnits } from './write-units.js';
 
 /**
- * Write units of the consumer for one marker in an empty collection, and then for `many` in one city: from their creation
- * until its state reports completion, including heartbeats.
+ * Write units of the consumer for one marker, and then for `many` in the same city, in a collection that was empty: from
+ * their creation until its state reports completion, including heartbeats.
  */
 export function measureFollowUp(seed: number, many: number): Promise<{ one: number; batch: number }> {
   return withFreshCollection(async ({ engine, database, collection, now }) => {
@@ -31,12 +31,12 @@ export function measureFollowUp(seed: number, many: number): Promise<{ one: numb
 
     // The record of the collection itself also counts.
     let records = 1;
-    async function costOf(count: number): Promise<number> {
+    async function costOf(count: number, turn: number): Promise<number> {
       const markers = pointsAroundOneCity(count, seed);
       await complete(records);
       const before = units();
       const items = markers.map((marker) =>
-        newMarkerItem(database, collection, { ...marker, key: `of-${count}-${marker.key}` }, now),
+        newMarkerItem(database, collection, { ...marker, key: `${turn}-${marker.key}` }, now),
       );
       await putMarkersInBulk(newCall(database), items);
       await complete((records += count));
@@ -44,7 +44,9 @@ export function measureFollowUp(seed: number, many: number): Promise<{ one: numb
     }
 
     try {
-      return { one: await costOf(1), batch: await costOf(many) };
+      // The least of three, as a machine that is held up by other work costs retries and heartbeats.
+      const ones = [await costOf(1, 1), await costOf(1, 2), await costOf(1, 3)];
+      return { one: Math.min(...ones), batch: await costOf(many, 4) };
     } finally {
       stop.abort();
       await running;

@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
+import { systemClock } from '../clock.js';
 import { PERIODS, type Budget } from '../model/budget.js';
 import { QUOTA_NAMES, type Quotas } from '../model/quotas.js';
 import type { KeyOptions } from './access/keys.js';
-import { interval, subcommands, withDatabase, type CommandSession } from './session.js';
+import { changing, interval, subcommands, withDatabase } from './session.js';
 
 /** Collects `name=value` pairs. */
 function variable(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
@@ -26,14 +27,17 @@ function quota(text: string, before: Quotas = {}): Quotas {
   throw new InvalidArgumentError(`Expected ${QUOTA_NAMES.join(', ')} and a number, such as collections=20.`);
 }
 
+/** An instant that is past, in milliseconds since 1970: a later one would refuse tokens that are yet to be issued. */
+function pastTime(text: string): number {
+  const at = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
+  if (at <= systemClock.wall()) return at;
+  throw new InvalidArgumentError('Expected a time that is past, such as 2026-11-30T12:00:00Z.');
+}
+
 const collect = (text: string, before: readonly string[] | undefined) => [...(before ?? []), text];
 /** The work of the commands, which is loaded when one runs. */
 const keys = () => import('./access/keys.js');
 const rules = () => import('./access/rules.js');
-
-/** A command that changes who may do what, and returns what it has changed. */
-const changing = (what: string, command: (session: CommandSession) => Promise<readonly string[] | undefined>) =>
-  withDatabase(async (session) => (await import('./access/audited.js')).audited(session, what, () => command(session)));
 
 function addKeyCommands(access: Command): void {
   const subcommand = subcommands(access.command('key').description('Create, list, replace and revoke API keys'));
@@ -48,7 +52,7 @@ function addKeyCommands(access: Command): void {
     .option('--quota <name=number>', `${QUOTA_NAMES.join(', ')}; may be repeated (as its roles)`, quota)
     .option('--json', 'print JSON')
     .action((options: KeyOptions) =>
-      changing('access key create', async (session) => (await keys()).createKey(session, options)),
+      changing({ what: 'access key create' }, async (session) => (await keys()).createKey(session, options)),
     );
   subcommand('list', 'List API keys: what they may do, until when, and when they were last used')
     .option('--json', 'print JSON')
@@ -62,13 +66,13 @@ function addKeyCommands(access: Command): void {
     )
     .option('--json', 'print JSON')
     .action((key: string, options: { readonly overlap: number; readonly json?: boolean }) =>
-      changing('access key rotate', async (session) => (await keys()).rotateKey(session, key, options)),
+      changing({ what: 'access key rotate' }, async (session) => (await keys()).rotateKey(session, key, options)),
     );
   subcommand('revoke', 'Revoke an API key: open streams end, too')
     .argument('<key>', 'its name, its ID or the key itself')
     .option('--json', 'print JSON')
     .action((key: string, { json = false }: { readonly json?: boolean }) =>
-      changing('access key revoke', async (session) => (await keys()).revokeKey(session, key, json)),
+      changing({ what: 'access key revoke' }, async (session) => (await keys()).revokeKey(session, key, json)),
     );
 }
 
@@ -83,7 +87,7 @@ export function accessCommand(): Command {
     .action((file: string, options: { readonly dryRun?: boolean }) =>
       options.dryRun === true
         ? withDatabase(async (session) => (await rules()).setRules(session, file, options))
-        : changing('access set', async (session) => (await rules()).setRules(session, file, options)),
+        : changing({ what: 'access set' }, async (session) => (await rules()).setRules(session, file, options)),
     );
   subcommand('show', 'Print the rules').action(() =>
     withDatabase(async (session) => (await rules()).showRules(session)),
@@ -91,10 +95,11 @@ export function accessCommand(): Command {
   addKeyCommands(command);
   subcommand('revoke', 'From now on, count no token of a subject that was issued before')
     .requiredOption('--subject <subject>', 'the claim sub of the tokens')
-    .action(({ subject }: { readonly subject: string }) =>
-      changing('access revoke', async ({ database, call }) => {
+    .option('--issued-before <time>', 'only those issued before, such as 2026-11-30T12:00:00Z (now)', pastTime)
+    .action(({ subject, issuedBefore }: { readonly subject: string; readonly issuedBefore?: number }) =>
+      changing({ what: 'access revoke' }, async ({ database, call }) => {
         const { revokeSubject } = await import('../store/access/access-items.js');
-        await revokeSubject(call, subject, database.clock.wall());
+        await revokeSubject(call, subject, issuedBefore ?? database.clock.wall());
         return [subject];
       }),
     );

@@ -4,7 +4,7 @@ import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { ask } from './ask.js';
 import { duration, grouped } from './progress.js';
-import { resumed, withDatabase, type CommandSession } from './session.js';
+import { changing, resumed, type CommandSession } from './session.js';
 
 export interface DeleteOptions {
   readonly yes?: boolean;
@@ -74,5 +74,7 @@ export function deleteCommand(): Command {
     .option('--yes', 'do not ask; required without a terminal')
     .option('--wait', 'empty it here, and wait until its key can be used again: a minute or more')
     .option('--json', 'print JSON')
-    .action((key: string, options: DeleteOptions) => withDatabase((session) => run(session, key, options)));
+    .action((key: string, options: DeleteOptions) =>
+      changing({ what: 'delete', collection: key }, (session) => run(session, key, options)),
+    );
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { subcommands, withDatabase } from './session.js';
+import { changing, subcommands, withDatabase } from './session.js';
 
 /** The work of the commands, which is loaded when one runs. */
 const work = () => import('./documents/run.js');
@@ -12,7 +12,9 @@ export function documentsCommand(): Command {
   const subcommand = subcommands(command);
   subcommand('add', 'Check documents against the schema, and trust them')
     .argument('<files...>', '.graphql files, or manifests of persisted documents of graphql-codegen or Apollo')
-    .action((files: readonly string[]) => withDatabase(async (session) => (await work()).add(session, files)));
+    .action((files: readonly string[]) =>
+      changing({ what: 'documents add' }, async (session) => (await work()).add(session, files)),
+    );
   subcommand('list', 'List the trusted documents: the SHA-256 of their texts, and the names of their operations')
     .option('--json', 'print JSON, with the texts')
     .action(({ json = false }: { readonly json?: boolean }) =>
@@ -22,7 +24,7 @@ export function documentsCommand(): Command {
     .argument('[documents...]', 'their hashes or names')
     .option('--all', 'all of them')
     .action((wanted: readonly string[], { all = false }: { readonly all?: boolean }) =>
-      withDatabase(async (session) => (await work()).remove(session, wanted, all)),
+      changing({ what: 'documents remove' }, async (session) => (await work()).remove(session, wanted, all)),
     );
   return command;
 }

@@ -5,11 +5,11 @@ import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
 import { duration, progressBar, type ProgressBar } from './progress.js';
 import {
+  changing,
   mapPropertyOption,
   prefixLengthOption,
   resumed,
   wholeNumber,
-  withDatabase,
   writeShardsOption,
   type CommandSession,
 } from './session.js';
@@ -121,5 +121,7 @@ export function repartitionCommand(): Command {
       new Option('--max-wcu <n>', 'write units to consume per second').argParser(wholeNumber(1, 40_000)).default(500),
     )
     .addHelpText('after', `\nWithout a layout, resumes an interrupted change. See docs/performance.md.`)
-    .action((key: string, options: RepartitionOptions) => withDatabase((session) => run(session, key, options)));
+    .action((key: string, options: RepartitionOptions) =>
+      changing({ what: 'repartition', collection: key }, (session) => run(session, key, options)),
+    );
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 
 import type { DeleteOptions } from './delete.js';
-import { interval, subcommands, wholeNumber, withDatabase } from './session.js';
+import { changing, interval, subcommands, wholeNumber, withDatabase } from './session.js';
 import type { CheckOptions } from './source/check.js';
 import type { SourceOptions } from './source/create.js';
 
@@ -43,7 +43,9 @@ export function sourceCommand(): Command {
     .option('--every <interval>', 'read the table so often instead of following it, such as 1h', interval)
     .option('--max-rcu <n>', 'read units a second that reading the whole table may take', wholeNumber(1, 1_000_000))
     .action((key: string, file: string, options: SourceOptions) =>
-      withDatabase(async (session) => (await create()).createSource(session, key, file, options)),
+      changing({ what: 'source create', collection: key }, async (session) =>
+        (await create()).createSource(session, key, file, options),
+      ),
     );
   subcommand('change', 'Give a source another mapping; maps show the old one until the table has been read')
     .argument('<key>', 'key of the collection')
@@ -51,7 +53,9 @@ export function sourceCommand(): Command {
     .option('--every <interval>', 'see create', interval)
     .option('--max-rcu <n>', 'see create', wholeNumber(1, 1_000_000))
     .action((key: string, file: string, options: SourceOptions) =>
-      withDatabase(async (session) => (await create()).changeSource(session, key, file, options)),
+      changing({ what: 'source change', collection: key }, async (session) =>
+        (await create()).changeSource(session, key, file, options),
+      ),
     );
   subcommand('status', 'Show what collections follow which tables, how far they are, and what is rejected')
     .argument('[key]', 'key of the collection (all that follow tables)')
@@ -70,7 +74,9 @@ export function sourceCommand(): Command {
     .option('--yes', 'do not ask; required without a terminal')
     .option('--wait', 'wait until its key can be used again: a minute or more')
     .action((key: string, options: DeleteOptions) =>
-      withDatabase(async (session) => (await import('./delete.js')).deleteSource(session, key, options)),
+      changing({ what: 'source delete', collection: key }, async (session) =>
+        (await import('./delete.js')).deleteSource(session, key, options),
+      ),
     );
   return command;
 }

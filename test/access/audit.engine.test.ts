@@ -1,10 +1,14 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { AUDIT_SHARDS } from '../../src/keys/declarations.js';
 import { silentLog } from '../../src/log.js';
+import type { AuditedChange } from '../../src/model/audit.js';
 import { auditTo } from '../../src/store/access/audit.js';
 import { allItems } from '../stream/support.js';
-import { runCliHere } from '../support/run-cli.js';
+import { runCli, runCliHere } from '../support/run-cli.js';
 import { engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, type GuardedServer } from './guarded-server.js';
 
@@ -83,7 +87,7 @@ test('whoever may change nothing costs no write, but is in the log', async () =>
     operation: 'Gone',
     changes: [{ what: 'deleteCollection', collection: undefined, keys: ['parks'], more: 0, outcome: 'FORBIDDEN' }],
   };
-  await auditTo(write, db, true, silentLog)(audited);
+  await auditTo(write, db, 'changes', silentLog)(audited);
   const { changes, ...by } = audited;
   expect(write.mock.calls).toEqual([
     [{ audit: { ...by, ...changes[0] } }, 'FORBIDDEN: deleteCollection by anonymous at 192.0.2.1 parks'],
@@ -114,6 +118,42 @@ test('commands that change rules and keys are kept, too', async () => {
     ['access key create', 'access key revoke'].map((what) => [{ what, keys: [key.id], more: 0, outcome: 'OK' }]),
   );
   expect(JSON.stringify(stored)).not.toContain(key.key);
+});
+
+test('commands that change data are kept, also if they fail, and those for access are in the log without a setting', async () => {
+  const unset = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities };
+  const settings = { ...unset, CELLPORT_AUDIT: 'table' };
+  const folder = await mkdtemp(join(tmpdir(), 'cellport-audit-'));
+  const [places, document] = [join(folder, 'p.csv'), join(folder, 'd.graphql')];
+  await writeFile(places, 'key,lat,lng\na,1,2\n');
+  await writeFile(document, 'query Named { __typename }');
+  const before = (await storedOf('cli:')).length;
+  await runCliHere(['import', places, '--collection', 'brought'], settings);
+  await runCliHere(['repartition', 'brought', '--undo'], settings);
+  await runCliHere(['documents', 'add', document], settings);
+  await runCliHere(['documents', 'list'], settings);
+  await runCliHere(['documents', 'remove', 'Named'], settings);
+  await runCliHere(['delete', 'brought', '--yes'], settings);
+  // Logs go to standard error of the process itself.
+  const revoked = runCli(['access', 'revoke', '--subject', 'eve'], unset);
+  await revoked.said(/OK: access revoke by cli:\S+ at \S+ eve/);
+  expect(await revoked.ended).toBe(0);
+  await runCliHere(['import', places, '--collection', 'unsaid'], unset);
+  await rm(folder, { recursive: true });
+  const stored = (await storedOf('cli:')).slice(before);
+  const changes = stored.flatMap((item) => JSON.parse(String(item['changes'])) as AuditedChange[]);
+  expect(changes.map(({ what, collection, outcome }) => [what, collection, outcome])).toEqual([
+    ['import', 'brought', 'OK'],
+    ['repartition', 'brought', 'CONFLICT'],
+    ['documents add', undefined, 'OK'],
+    ['documents remove', undefined, 'OK'],
+    ['delete', 'brought', 'OK'],
+  ]);
+  expect(changes[2]?.keys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+  expect(changes[3]?.keys).toEqual(changes[2]?.keys);
+});
+
+test('entries are spread over partitions', () => {
   const partitions = new Set(Array.from({ length: 500 }, (_, n) => db.keys.audit(now, `token ${n}`).pk));
   expect(partitions.size).toBe(AUDIT_SHARDS);
 });

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { hashOfKey } from '../../src/access/api-key.js';
-import { removeKey, revokeSubject, storedKey } from '../../src/store/access/access-items.js';
+import { removeKey, revokedSubjects, revokeSubject, storedKey } from '../../src/store/access/access-items.js';
 import { newCall } from '../../src/store/database.js';
-import { testCollection, testDatabase } from '../support/test-database.js';
+import { runCliHere } from '../support/run-cli.js';
+import { engineSettings, testCollection, testDatabase } from '../support/test-database.js';
 import { bearer, createKey, guardedServer, JWT, setRules, token, type GuardedServer } from './guarded-server.js';
 
 const db = await testDatabase('readable', { stream: true });
@@ -92,6 +93,24 @@ test('a token that expires ends its streams, as one whose subject is revoked doe
   await revokeSubject(newCall(db), 'bob', Date.now() + 2_000);
   expect(await revoked()).toEqual({ sockets: both(4403), events: both('FORBIDDEN') });
   expect(await expired()).toEqual({ sockets: both(4401), events: both('UNAUTHENTICATED') });
+});
+
+test('tokens are revoked up to a time that is told, and stay so if an earlier one is told later', async () => {
+  const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities };
+  const revoke = (...options: readonly string[]) =>
+    runCliHere(['access', 'revoke', '--subject', 'carol', ...options], settings);
+  const before = async () => (await revokedSubjects(newCall(db)))('carol');
+  await revoke('--issued-before', '2026-02-01T12:00:00+02:00');
+  expect(await before()).toBe(Date.parse('2026-02-01T10:00:00Z'));
+  expect((await revoke('--issued-before', '2026-01-01T00:00:00Z')).code).toBe(0);
+  expect(await before()).toBe(Date.parse('2026-02-01T10:00:00Z'));
+  for (const time of ['yesterday', '2026-02-01', '2999-01-01T00:00:00Z', '2026-02-40T00:00:00Z']) {
+    const { code, output } = await revoke('--issued-before', time);
+    expect([code, output]).toEqual([2, expect.stringContaining('Expected a time that is past')]);
+  }
+  const now = Date.now();
+  await revoke();
+  expect(await before()).toBeGreaterThanOrEqual(now);
 });
 
 test('a rule that is removed ends the streams of its role, and a collection made private those of anyone', async () => {

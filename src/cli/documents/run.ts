@@ -59,10 +59,12 @@ async function readDocuments(files: readonly string[], limits: Limits, log: Log)
   return [...found.values()];
 }
 
-export async function add({ config, call, log }: CommandSession, files: readonly string[]): Promise<void> {
+/** Adds those in files; returns their hashes. */
+export async function add({ config, call, log }: CommandSession, files: readonly string[]): Promise<readonly string[]> {
   const documents = await readDocuments(files, config.limits, log);
   await addDocuments(call, documents);
   console.log(`${grouped(documents.length)} documents added; servers know them within a second`);
+  return documents.map(({ hash }) => hash);
 }
 
 export async function list({ call }: CommandSession, json: boolean): Promise<void> {
@@ -72,8 +74,12 @@ export async function list({ call }: CommandSession, json: boolean): Promise<voi
   console.error(`${grouped(documents.length)} trusted documents`);
 }
 
-/** Removes those with these hashes or names, or all. */
-export async function remove({ call }: CommandSession, wanted: readonly string[], all: boolean): Promise<void> {
+/** Removes those with these hashes or names, or all; returns their hashes. */
+export async function remove(
+  { call }: CommandSession,
+  wanted: readonly string[],
+  all: boolean,
+): Promise<readonly string[]> {
   const documents = await listDocuments(call);
   const unknown = wanted.find((each) => !documents.some(({ hash, name }) => each === hash || each === name));
   if (unknown !== undefined || (wanted.length === 0) !== all) {
@@ -84,4 +90,5 @@ export async function remove({ call }: CommandSession, wanted: readonly string[]
   const hashes = removed.map(({ hash }) => hash);
   await removeDocuments(call, hashes);
   console.log(`${grouped(hashes.length)} documents removed; servers refuse them within a second`);
+  return hashes;
 }

@@ -5,7 +5,7 @@ import { RejectsFile } from '../../ingest/read/rejects.js';
 import { openTables } from '../../store/table/tables.js';
 import { Interrupted } from '../failure.js';
 import { duration, grouped, importBars, printable, sum, type ImportBars } from '../progress.js';
-import { withDatabase, type CommandSession } from '../session.js';
+import { changing, type CommandSession } from '../session.js';
 
 /** Options of every import. */
 export interface ReportOptions {
@@ -81,7 +81,7 @@ export async function runImport(
   }
 
   try {
-    await withDatabase(async (session) => {
+    await changing({ what: 'import', collection: options.collection }, async (session) => {
       const { table } = await openTables(session.database);
       await work({ session, table, rejects, bars, report: (outcome) => report(outcome, session.where) });
     });

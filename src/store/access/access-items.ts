@@ -143,8 +143,18 @@ export async function revokedSubjects(call: Call): Promise<RevokedBefore> {
   return (subject) => revoked.get(subjectHash(subject));
 }
 
-/** From now on, tokens of a subject that were issued before a time (milliseconds since 1970) do not count. */
+/**
+ * From now on, tokens of a subject that were issued before a time (milliseconds since 1970) do not count. Those that were
+ * revoked stay so: of two times, the later one counts.
+ */
 export async function revokeSubject(call: Call, subject: string, before: number): Promise<void> {
   const hash = subjectHash(subject);
-  await change(call, putOf(call.db, { ...call.db.keys.access('subject', hash), hash, subject, before }));
+  const { keys, tables } = call.db;
+  const item = { ...keys.access('subject', hash), hash, subject, before };
+  const isLater = {
+    ConditionExpression: 'attribute_not_exists(#before) OR #before < :before',
+    ExpressionAttributeNames: { '#before': 'before' },
+    ExpressionAttributeValues: { ':before': before },
+  };
+  await change(call, { Put: { TableName: tables.entities, Item: item, ...isLater } });
 }

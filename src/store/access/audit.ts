@@ -12,10 +12,15 @@ const KEPT_DAYS = 90;
 const DAY_S = 86_400;
 
 /**
- * An audit with a line in the log for each change and each attempt, and, if `stored`, an item for each operation that has
- * changed something, kept for 90 days: whoever may change nothing must not cost writes.
+ * What is kept in the table. Of clients, only what has changed something: whoever may change nothing must not cost writes.
+ * Of commands, what has failed as well: it may have changed something before.
  */
-export function auditTo(write: Log['info'], database: Database, stored: boolean, log: Log): Audit {
+export type Kept = 'changes' | 'attempts' | 'none';
+
+/**
+ * An audit with a line in the log for each change and each attempt, and an item for each operation that is kept, for 90 days.
+ */
+export function auditTo(write: Log['info'], database: Database, kept: Kept, log: Log): Audit {
   return async (audited) => {
     const { changes, ...by } = audited;
     for (const change of changes) {
@@ -28,7 +33,7 @@ export function auditTo(write: Log['info'], database: Database, stored: boolean,
       ];
       write({ audit: { ...by, ...change } }, `${outcome}: ${what} by ${who} ${which.filter(Boolean).join(' ')}`.trim());
     }
-    if (!stored || changes.every(({ outcome }) => outcome !== 'OK')) return;
+    if (kept === 'none' || (kept === 'changes' && changes.every(({ outcome }) => outcome !== 'OK'))) return;
     const key = database.keys.audit(by.at, randomUUID());
     const ttl = Math.floor(Date.parse(by.at) / 1_000) + KEPT_DAYS * DAY_S;
     const item = { ...key, ...by, changes: JSON.stringify(changes), ttl };
