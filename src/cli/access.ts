@@ -4,7 +4,8 @@ import { systemClock } from '../clock.js';
 import { PERIODS, type Budget } from '../model/budget.js';
 import { QUOTA_NAMES, type Quotas } from '../model/quotas.js';
 import type { KeyOptions } from './access/keys.js';
-import { changing, interval, subcommands, withDatabase } from './session.js';
+import { changing } from './changing.js';
+import { interval, subcommands, withDatabase } from './session.js';
 
 /** Collects `name=value` pairs. */
 function variable(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

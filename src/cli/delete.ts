@@ -3,8 +3,9 @@ import { Command } from 'commander';
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
 import { ask } from './ask.js';
+import { changing } from './changing.js';
 import { duration, grouped } from './progress.js';
-import { changing, resumed, type CommandSession } from './session.js';
+import { resumed, type CommandSession } from './session.js';
 
 export interface DeleteOptions {
   readonly yes?: boolean;

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 
-import { changing, subcommands, withDatabase } from './session.js';
+import { changing } from './changing.js';
+import { subcommands, withDatabase } from './session.js';
 
 /** The work of the commands, which is loaded when one runs. */
 const work = () => import('./documents/run.js');

@@ -3,9 +3,9 @@ import { Command, Option } from 'commander';
 import { systemClock } from '../clock.js';
 import type { RepartitionProgress } from '../jobs/layout-phase.js';
 import type { Collection } from '../model/collection.js';
+import { changing } from './changing.js';
 import { duration, progressBar, type ProgressBar } from './progress.js';
 import {
-  changing,
   mapPropertyOption,
   prefixLengthOption,
   resumed,

@@ -185,13 +185,6 @@ export interface CommandSettings {
   readonly signal: AbortSignal;
 }
 
-/** What a command changes, for the audit. */
-export interface Change {
-  /** The command. */
-  readonly what: string;
-  readonly collection?: string | undefined;
-}
-
 export interface CommandSession extends CommandSettings, Backend {
   /** For what the command itself reads and writes. */
   readonly call: Call;
@@ -228,7 +221,3 @@ export async function withDatabase(work: (session: CommandSession) => Promise<vo
     });
   });
 }
-
-/** As `withDatabase`, for a command that changes something: the audit has it with the keys that the work returns. */
-export const changing = (change: Change, work: (session: CommandSession) => Promise<readonly string[] | void>) =>
-  withDatabase(async (session) => (await import('./audited.js')).audited(session, change, () => work(session)));

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
 
+import { changing } from './changing.js';
 import type { DeleteOptions } from './delete.js';
-import { changing, interval, subcommands, wholeNumber, withDatabase } from './session.js';
+import { interval, subcommands, wholeNumber, withDatabase } from './session.js';
 import type { CheckOptions } from './source/check.js';
 import type { SourceOptions } from './source/create.js';
 

@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSchema, getOperationAST, parse, validate, visit } from 'graphql';
+import { getOperationAST, parse, validate, visit } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { buildSchema } from '../../src/graphql/schema.js';
 import { CITIES_COLLECTION, openCities } from '../../src/ingest/markers/cities.js';
 import { openCountries } from '../../src/ingest/zones/countries.js';
 import { menu, tabs, type Example } from '../../web/graphiql/examples.js';
@@ -16,13 +15,7 @@ import { startMapServer, type MapServer } from './map-server.js';
 
 const MOST_READ_UNITS = 20;
 const examples = [...tabs, ...menu];
-const folder = fileURLToPath(new URL('../../schema/', import.meta.url));
-const schema = buildSchema(
-  readdirSync(folder)
-    .filter((name) => name.endsWith('.graphql'))
-    .map((name) => readFileSync(join(folder, name), 'utf8'))
-    .join('\n'),
-);
+const schema = buildSchema();
 
 describe('the example queries of GraphiQL', () => {
   it('are valid', () => {
@@ -130,7 +123,11 @@ describe('the examples of GraphiQL, run in the order shown', async () => {
   let server: MapServer;
 
   beforeAll(async () => {
-    server = await startMapServer(db, { staticDir: folder }, { searchFolder });
+    server = await startMapServer(
+      db,
+      { staticDir: fileURLToPath(new URL('../../schema/', import.meta.url)) },
+      { searchFolder },
+    );
     const collections = [CITIES_COLLECTION, { key: 'countries', name: 'Countries of the world' }];
     for (const input of collections) {
       await server.ask(`mutation ($input: CreateCollectionInput!) { createCollection(input: $input) { id } }`, {

@@ -3,9 +3,10 @@ import { stat } from 'node:fs/promises';
 import { badInput, CellportError } from '../../errors.js';
 import { RejectsFile } from '../../ingest/read/rejects.js';
 import { openTables } from '../../store/table/tables.js';
+import { changing } from '../changing.js';
 import { Interrupted } from '../failure.js';
 import { duration, grouped, importBars, printable, sum, type ImportBars } from '../progress.js';
-import { changing, type CommandSession } from '../session.js';
+import { type CommandSession } from '../session.js';
 
 /** Options of every import. */
 export interface ReportOptions {
