@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { limitExceeded, type CellportError } from '../errors.js';
+import { badInput, limitExceeded, type CellportError } from '../errors.js';
 import type { Limits } from '../model/limits.js';
 
 const QUOTE = 0x22;
@@ -50,6 +50,8 @@ export function keepBodies(server: FastifyInstance, limits: Limits): ParseJson {
     new Promise((resolve, reject) => {
       // Undefined if there is none.
       if (!Buffer.isBuffer(request.body)) return resolve(request.body);
+      const { 'content-encoding': encoding = 'identity' } = request.headers;
+      if (encoding !== 'identity') return reject(badInput('content-encoding', encoding, 'identity, or none'));
       const text = request.body.toString();
       const refused = denseJson(text, limits);
       if (refused !== undefined) return reject(refused);

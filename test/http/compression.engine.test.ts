@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 
 import { newDatabase } from '../support/test-database.js';
@@ -63,6 +63,21 @@ test.each([
 test('short answers are not compressed', async () => {
   const { encoding, headers, body } = await post(SHORT, { 'accept-encoding': 'br, gzip' });
   expect([encoding, headers['vary'], body.toString()]).toEqual([undefined, 'Origin', '{"data":{"__typename":"Query"}}\n']); // prettier-ignore
+});
+
+test('a body with an encoding is refused by the name of its header', async () => {
+  for (const path of ['/graphql', '/graphql/stream']) {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const body = gzipSync(JSON.stringify({ query: SHORT }));
+    const answer = await fetch(server.url + path, { method: 'POST', headers, body });
+    const wanted = {
+      message: 'content-encoding must be identity, or none; got "gzip"',
+      extensions: { code: 'BAD_USER_INPUT', field: 'content-encoding' },
+    };
+    expect([answer.status, await answer.json()]).toMatchObject([400, { errors: [wanted] }]);
+  }
+  const { status } = await post(SHORT, { 'content-encoding': 'identity' });
+  expect(status).toBe(200);
 });
 
 test('errors are compressed, too', async () => {

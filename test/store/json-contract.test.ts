@@ -161,6 +161,7 @@ describe('what the SDK sends and reads', () => {
     expect(requests).toHaveLength(2);
     const [one, other] = requests.map(essence);
     expect(one).toEqual(other);
+    expect(requests[0]?.headers['user-agent']).toBe('cellport');
     expect(one).toMatchObject({ hostname: 'dynamodb.eu-west-1.amazonaws.com', protocol: 'https:', complete: true });
     if (operation.startsWith('wire')) expect(ours).toEqual({ output: base64((theirs as { output: object }).output) });
     else expect(ours).toEqual(theirs);

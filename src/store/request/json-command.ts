@@ -82,6 +82,8 @@ async function requestOf(config: Config, target: string, json: unknown) {
     'content-type': 'application/x-amz-json-1.0',
     'content-length': String(Buffer.byteLength(body)),
     'x-amz-target': target,
+    // By which operators find these requests in logs of AWS. What the SDK would say takes a twentieth of a command's CPU time.
+    'user-agent': 'cellport',
   };
   return { method: 'POST', protocol, hostname, port, path, query: {}, headers, body };
 }
