@@ -8,10 +8,11 @@ import { decodeLayer } from '../support/decode-tile.js';
 const marker = { collection: 'parks', key: 'a', name: null, category: null, position: { lng: 0, lat: 0 } };
 const whole = { geohash: '7zzzzzzzzz', mapVersion: 1, mapProperties: {}, complete: true };
 
-const decoded = (properties: Readonly<Record<string, unknown>>) => {
-  const features = markerFeatures({ z: 0, x: 0, y: 0 }, { ...marker, ...whole }, properties);
-  return decodeLayer(encodeTile({ markers: features }, 4_096), 'markers')[0]?.properties ?? {};
-};
+const featuresOf = (properties: Readonly<Record<string, unknown>>, key = 'a') =>
+  markerFeatures({ z: 0, x: 0, y: 0 }, { ...marker, ...whole, key }, properties);
+
+const decoded = (properties: Readonly<Record<string, unknown>>) =>
+  decodeLayer(encodeTile({ markers: featuresOf(properties) }, 4_096), 'markers')[0]?.properties ?? {};
 
 test('a marker with any properties makes a tile that can be read, with the values that tiles can have', () => {
   const name = fc.oneof(
@@ -46,4 +47,26 @@ test('a marker with any properties makes a tile that can be read, with the value
 
 test('equal properties make equal bytes, whatever their order', () => {
   expect(Object.keys(decoded({ b: 1, a: 2 }))).toEqual(Object.keys(decoded({ a: 2, b: 1 })));
+});
+
+test('each feature has its own properties, and none of another one, or that all objects have', () => {
+  const all: readonly Readonly<Record<string, unknown>>[] = [
+    { n: 1, toString: 'own' },
+    {},
+    { constructor: 1, n: 1, m: 'x' },
+  ];
+  const features = all.flatMap((properties, n) => featuresOf(properties, `k${n}`));
+  const found = decodeLayer(encodeTile({ markers: features }, 4_096), 'markers').map(({ properties }) => {
+    const { id: _id, key: _key, ...others } = properties;
+    return others;
+  });
+  expect(found).toEqual(all);
+});
+
+test('the number of a feature is its key, if that is a whole number, and otherwise one of its own', () => {
+  const numbers = (...keys: readonly string[]) => keys.map((key) => featuresOf({}, key)[0]?.id);
+  expect(numbers('0', '2821517', '999999999999999')).toEqual([0, 2_821_517, 999_999_999_999_999]);
+  const others = numbers('007', '-1', '1.5', '1e3', '1000000000000000', '9007199254740993', '1 ', '1a', 'a');
+  expect(new Set(others).size).toBe(9);
+  expect(others.every((id) => Number.isSafeInteger(id) && Number(id) > 2 ** 32)).toBe(true);
 });

@@ -60,17 +60,6 @@ function writeValue(value: Value, pbf: PbfWriter): void {
   else pbf.writeVarintField(5, value);
 }
 
-/** Numbers each text or value once, in the order of the first use. */
-function numbering<T>() {
-  const numbers = new Map<T, number>();
-  const numberOf = (one: T): number => {
-    const known = numbers.get(one) ?? numbers.size;
-    if (known === numbers.size) numbers.set(one, known);
-    return known;
-  };
-  return { numberOf, all: () => numbers.keys() };
-}
-
 interface Layer {
   readonly name: string;
   readonly features: readonly TileFeature[];
@@ -78,30 +67,44 @@ interface Layer {
 }
 
 function writeLayer({ name, features, extent }: Layer, pbf: PbfWriter): void {
-  const names = numbering<string>();
-  const values = numbering<Value>();
+  const values = new Map<Value, number>();
+  const columns = new Map<string, { readonly tags: number[]; readonly value: Value }[]>();
+  const tagged = features.map((feature) => {
+    const tags: number[] = [];
+    for (const each of Object.keys(feature.properties)) {
+      const value = valueOf(feature.properties[each]);
+      if (value === undefined) continue;
+      const column = columns.get(each) ?? [];
+      columns.set(each, column);
+      column.push({ tags, value });
+    }
+    return { feature, tags };
+  });
+  // In order, so that equal properties make equal bytes; by column, as like values beside each other compress better.
+  const ordered = [...columns].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [number, [, column]] of ordered.entries()) {
+    for (const { tags, value } of column) {
+      const known = values.get(value) ?? values.size;
+      values.set(value, known);
+      tags.push(number, known);
+    }
+  }
   pbf.writeVarintField(15, 2);
   pbf.writeBytesField(1, Buffer.from(name));
-  for (const feature of features) {
-    const tags: number[] = [];
-    // In order, so that equal properties make equal bytes.
-    for (const each of Object.keys(feature.properties).sort()) {
-      const value = valueOf(feature.properties[each]);
-      if (value !== undefined) tags.push(names.numberOf(each), values.numberOf(value));
-    }
+  for (const one of tagged) {
     pbf.writeMessage(
       2,
-      (one: TileFeature, inner: PbfWriter) => {
-        inner.writeVarintField(1, one.id);
+      ({ feature, tags }: typeof one, inner: PbfWriter) => {
+        inner.writeVarintField(1, feature.id);
         inner.writePackedVarint(2, tags);
-        inner.writeVarintField(3, one.type);
-        inner.writePackedVarint(4, commandsOf(one));
+        inner.writeVarintField(3, feature.type);
+        inner.writePackedVarint(4, commandsOf(feature));
       },
-      feature,
+      one,
     );
   }
-  for (const each of names.all()) pbf.writeBytesField(3, Buffer.from(each));
-  for (const value of values.all()) pbf.writeMessage(4, writeValue, value);
+  for (const [each] of ordered) pbf.writeBytesField(3, Buffer.from(each));
+  for (const value of values.keys()) pbf.writeMessage(4, writeValue, value);
   pbf.writeVarintField(5, extent);
 }
 
