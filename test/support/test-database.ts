@@ -33,8 +33,7 @@ const ANSWERS_WITHIN_MS = 120_000;
 /** Connection settings of this test file's database, for child processes and for clients with other settings. */
 export function engine(): EngineAddress {
   const shared = inject('engine') as EngineAddress | undefined;
-  if (shared === undefined)
-    throw new Error('this test needs DynamoDB Local: leave its file out of UNIT in vitest.config.ts');
+  if (shared === undefined) throw new Error('this test needs DynamoDB Local: call its file *.engine.test.ts');
   return { ...shared, credentials: { accessKeyId: accessKey, secretAccessKey: accessKey } };
 }
 

@@ -48,6 +48,19 @@ test('a file that ends within its features is rejected', async () => {
   await expect(all(featuresOf(inPieces(text, [])))).rejects.toThrow('after line 3');
 });
 
+test('a file with projected coordinates is refused by their reference system, as imports do', async () => {
+  const text = (name: unknown) =>
+    `{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": ${JSON.stringify(name)}}},\n"features": [{}]}`;
+  const elements = (name: unknown) => all(featuresOf(inPieces(text(name), [40, 90])));
+  for (const name of ['urn:ogc:def:crs:OGC:1.3:CRS84', 'EPSG:4326', 'urn:ogc:def:crs:EPSG:9.8:4326', 'WGS84']) {
+    expect(await elements(name)).toHaveLength(1);
+  }
+  for (const name of ['urn:ogc:def:crs:EPSG::3857', 'EPSG:43260', 'WGS 84 / UTM zone 33N', 'CRS:840', null]) {
+    await expect(elements(name)).rejects.toThrow(`its crs is ${JSON.stringify(name)}.`);
+    await expect(readFromFile('a.geojson', text(name))).rejects.toThrow(`its crs is ${JSON.stringify(name)}`);
+  }
+});
+
 test.each([
   ['utf-8', Buffer.from('\ufeffMalmö €\n')],
   ['windows-1252', Buffer.from('Malm\xf6 \x80\n', 'latin1')],

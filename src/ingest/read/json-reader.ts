@@ -1,5 +1,6 @@
 import { badInput } from '../../errors.js';
 import { parseExactly } from '../../model/exact-json.js';
+import { otherCrs } from '../rows/crs.js';
 import { isFields, type ReadOptions, type RowFields } from '../rows/fields.js';
 import { isOneLine, jsonShape, RECORD_SEPARATOR } from '../rows/json-shape.js';
 import { decodeUtf8, LONGEST_ROW, NOT_UTF8, type Chunk } from './bytes.js';
@@ -11,7 +12,6 @@ import { formOf, readText } from './text.js';
 
 const SHOWN_OF_LONG_LINE = 200;
 const NEWLINE = 0x0a;
-const WGS84 = /CRS:?:?84|EPSG:(?:[\d.]*:)?4326|WGS ?84/i;
 
 /** Reads a row from the bytes of a JSON value. */
 function readJson<C>(bytes: Buffer, read: ReadValue<C>) {
@@ -65,12 +65,8 @@ function readFrame(path: string, frame: string): RowFields | readonly unknown[] 
   }
   if (Array.isArray(value)) return value as readonly unknown[];
   if (!isFields(value)) throw badInput('file', path, 'a GeoJSON FeatureCollection, or an array or lines of objects');
-  const { crs } = value;
-  if (isFields(crs) && isFields(crs['properties'])) {
-    const { name } = crs['properties'];
-    if (typeof name !== 'string' || !WGS84.test(name))
-      throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${JSON.stringify(name)}`);
-  }
+  const crs = otherCrs(value);
+  if (crs !== undefined) throw badInput('file', path, `GeoJSON in WGS 84 degrees; its crs is ${crs}`);
   return value;
 }
 

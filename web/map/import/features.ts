@@ -1,3 +1,4 @@
+import { otherCrs } from '../../../src/ingest/rows/crs.js';
 import type { Lines } from './lines.js';
 
 /** Maximum length of the text before the elements; a file with more is not a FeatureCollection. */
@@ -12,8 +13,19 @@ const TOKEN = /["\\{}[\],\n]/g;
 /** The scan's position relative to the array. */
 type Part = 'before' | 'in' | 'after';
 
-/** The file as a whole is not GeoJSON. */
+/** The file as a whole is not GeoJSON in degrees. */
 export class NotGeoJson extends Error {}
+
+/** Throws NotGeoJson if what precedes the features names coordinates in another reference system. */
+function checkCrs(frame: string): void {
+  let crs: string | undefined;
+  try {
+    crs = otherCrs(JSON.parse(`${frame}[]}`));
+  } catch {
+    // What is no JSON is told by its elements.
+  }
+  if (crs !== undefined) throw new NotGeoJson(`This GeoJSON must be in WGS 84 degrees, but its crs is ${crs}.`);
+}
 
 /**
  * Yields the elements of a JSON text's array, which is the text itself or its member `features` or `Items`, each with the
@@ -57,6 +69,7 @@ export async function* featuresOf(
     else if (char === '{' || char === '[') {
       depth += 1;
       if (part === 'before' && char === '[' && LIST_KEY.get(depth)?.test(text.slice(0, index))) {
+        checkCrs(text.slice(0, index));
         part = 'in';
         inside = depth;
         begin = index + 1;
