@@ -1,10 +1,12 @@
 import {
   getArgumentValues,
   Kind,
+  valueFromASTUntyped,
   type DocumentNode,
   type FieldNode,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
 
@@ -51,16 +53,39 @@ export function refusalOf(access: Access, action: Action, key: string): Cellport
   return new CellportError('FORBIDDEN', message, { collection: key, action });
 }
 
-/** The fields of an operation, those in fragments included. */
-export function fieldsOf(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
+type Values = Readonly<Record<string, unknown>>;
+
+export const answerKey = ({ alias, name }: FieldNode): string => (alias ?? name).value;
+
+/** The variables of an operation as they were given, with the defaults of the others. */
+function withDefaults({ variableDefinitions = [] }: OperationDefinitionNode, given: Values): Values {
+  const defaults = variableDefinitions.flatMap(({ variable, defaultValue }) =>
+    defaultValue ? [[variable.name.value, valueFromASTUntyped(defaultValue)]] : [],
+  );
+  return { ...(Object.fromEntries(defaults) as Values), ...given };
+}
+
+/**
+ * The fields that an operation executes, each once, those in fragments included but not those that directives leave out;
+ * and the variables, of which some may have defaults.
+ */
+export function executedFields(document: DocumentNode, operation: OperationDefinitionNode, given: Values) {
   const fragments = fragmentsOf(document);
+  const variables = withDefaults(operation, given);
+  const isLeftOut = ({ directives = [] }: SelectionNode) =>
+    directives.some(({ name: { value: name }, arguments: [condition] = [] }) => {
+      if (condition === undefined || (name !== 'skip' && name !== 'include')) return false;
+      return valueFromASTUntyped(condition.value, variables) === (name === 'skip');
+    });
   const fieldsIn = ({ selections }: SelectionSetNode): FieldNode[] =>
     selections.flatMap((selection) => {
+      if (isLeftOut(selection)) return [];
       if (selection.kind === Kind.FIELD) return [selection];
       const spread = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
       return spread ? fieldsIn(spread.selectionSet) : [];
     });
-  return fieldsIn(operation.selectionSet);
+  const fields = new Map(fieldsIn(operation.selectionSet).map((field) => [answerKey(field), field]));
+  return { fields: [...fields.values()], variables };
 }
 
 /**
@@ -71,17 +96,18 @@ export function checkMutation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
+  given: Values,
   access: Access,
 ): void {
-  const fields = schema.getMutationType()?.getFields() ?? {};
-  for (const selection of fieldsOf(document, operation)) {
+  const known = schema.getMutationType()?.getFields() ?? {};
+  const { fields, variables } = executedFields(document, operation, given);
+  for (const selection of fields) {
     const name = selection.name.value;
-    const field = fields[name];
+    const field = known[name];
     if (!isMutation(name) || field === undefined) continue;
     const { names } = MUTATIONS[name];
     let value: unknown = getArgumentValues(field, selection, variables);
-    for (const step of names) value = (value as Readonly<Record<string, unknown>> | null)?.[step];
+    for (const step of names) value = (value as Values | null)?.[step];
     if (typeof value !== 'string') continue;
     const id = ['id', 'marker'].includes(names.at(-1) ?? '') ? parseId(value) : undefined;
     const key = id === undefined ? value : id.type === 'collection' ? id.key : id.collection;

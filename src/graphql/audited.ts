@@ -2,7 +2,7 @@ import { valueFromASTUntyped, type FieldNode, type GraphQLFormattedError } from 
 
 import { parseId } from '../keys/ids.js';
 import type { AuditedChange } from '../model/audit.js';
-import { fieldsOf } from './actions.js';
+import { answerKey, executedFields } from './actions.js';
 import type { Execution } from './execution/executor.js';
 
 const MOST_KEYS = 20;
@@ -30,15 +30,16 @@ function subjectOf({ arguments: given = [] }: FieldNode, variables: Values) {
 }
 
 /** What a mutation has changed, or did not for the error in its answer. */
-export function changesIn({ document, operation, variables }: Execution, result: Result): AuditedChange[] {
+export function changesIn(execution: Execution, result: Result): AuditedChange[] {
+  const { document, operation } = execution;
   if (operation === undefined) return [];
   const { data, errors = [] } = result;
-  const fields = fieldsOf(document, operation);
-  const keyOf = ({ alias, name }: FieldNode) => (alias ?? name).value;
+  const { fields, variables } = executedFields(document, operation, execution.variables);
   // One that must not be null ends the mutation; those before it have been executed.
-  const last = data === null ? fields.findIndex((field) => errors.some(({ path }) => path?.[0] === keyOf(field))) : -1;
+  const last =
+    data === null ? fields.findIndex((field) => errors.some(({ path }) => path?.[0] === answerKey(field))) : -1;
   const outcomeOf = (field: FieldNode, index: number) => {
-    const error = errors.find(({ path }) => data === undefined || path?.[0] === keyOf(field));
+    const error = errors.find(({ path }) => data === undefined || path?.[0] === answerKey(field));
     const isOver = last >= 0 && index > last;
     const code = error?.extensions?.['code'];
     return typeof code === 'string' ? code : isOver ? 'NOT_EXECUTED' : 'OK';

@@ -74,6 +74,35 @@ test('each change is kept with who, what and its outcome, never with values', as
   expect(Math.round(kept / 86_400)).toBe(90);
 });
 
+test('only what is executed is a change, once, with the values that variables have by default', async () => {
+  const admin = bearer(await createKey(db, { roles: ['admin'], id: 'bobs' }));
+  const CREATE = `mutation ($key: String! = "d", $c: String! = "parks") {
+    createMarker(input: { collection: $c, key: $key, position: { lng: 1, lat: 1 } }) { key }
+  }`;
+  expect(await server.ask(CREATE, {}, admin)).toMatchObject({ status: 200, data: { createMarker: { key: 'd' } } });
+  const UPDATE = `mutation ($id: ID! = "marker::parks::d", $out: Boolean! = true) {
+    a: deleteMarker(id: $id) @skip(if: $out) { id }
+    ...Other @include(if: false)
+    updateMarker(input: { id: $id, category: "c" }) { id }
+    updateMarker(input: { id: $id, category: "c" }) { category }
+  }
+  fragment Other on Mutation { b: deleteMarker(id: $id) { id } }`;
+  const updated = { updateMarker: { id: 'marker::parks::d', category: 'c' } };
+  expect(await server.ask(UPDATE, {}, admin)).toMatchObject({ status: 200, data: updated });
+  const stored = await storedOf('key:bobs');
+  expect(stored.map(({ changes }) => JSON.parse(String(changes)) as unknown)).toEqual([
+    [{ what: 'createMarker', collection: 'parks', keys: ['d'], more: 0, outcome: 'OK' }],
+    [{ what: 'updateMarker', collection: 'parks', keys: ['marker::parks::d'], more: 0, outcome: 'OK' }],
+  ]);
+  // Nothing is refused that is not executed, and what is, by its rule.
+  const DELETE = `mutation ($key: String! = "parks", $out: Boolean!) { deleteCollection(key: $key) @skip(if: $out) { key } }`;
+  expect(await server.ask(DELETE, { out: true })).toMatchObject({ status: 200, data: {} });
+  expect(await server.ask(DELETE, { out: false })).toMatchObject({
+    status: 403,
+    errors: [{ extensions: { code: 'FORBIDDEN', collection: 'parks' } }],
+  });
+});
+
 test('whoever may change nothing costs no write, but is in the log', async () => {
   const { status } = await server.ask('mutation { deleteCollection(key: "parks") { key } }');
   expect(status).toBe(403);
