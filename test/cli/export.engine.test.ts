@@ -82,7 +82,11 @@ describe('cellport export', () => {
 
   test('reports errors before it reads anything', async () => {
     const wrong: [args: string[], code: number, message: RegExp][] = [
-      [['--out', 'places.txt'], 2, /\.geojson.*--format/],
+      [['--out', 'places.txt'], 2, /^cellport: --out must be .*\.fgb, .*\.geojson.*--format; got "places.txt"/],
+      [['--out', 'places.pmtiles'], 2, /^cellport: --out must be .*\.parquet/],
+      [['--out', 'places.fgb.gz'], 2, /^cellport: --out must be /],
+      // Not how to convert such a file for an import.
+      [['--out', 'places.gpkg'], 2, /^cellport: --out must be /],
       [['--format', 'csv', '--bounds', '0,10,1,5'], 2, /--bounds.south/],
       [['--format', 'csv', '--zones'], 2, /another than csv for zones/],
       [['--format', 'csv', '--out', folder], 2, /a file, not a folder/],

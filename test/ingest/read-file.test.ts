@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { exportFormatOf } from '../../src/ingest/export/export-format.js';
 import { openMarkers } from '../../src/ingest/markers/marker-reader.js';
 import { formatOf, type FileFormat } from '../../src/ingest/read/file-format.js';
 import { contentSize } from '../../src/ingest/read/file-source.js';
@@ -580,4 +581,12 @@ it('detects the format by the extension of the file', () => {
   expect(() => formatOf('a.txt')).toThrow(/--format/);
   expect(() => formatOf('a.KML')).toThrow(/export as CSV.*ogr2ogr/);
   expect(() => formatOf('a.gz')).toThrow(/--format/);
+});
+
+it('tells the format of a file by its beginning when it is read, but not when it is written', async () => {
+  const path = join(folder, 'places.txt');
+  await writeFile(path, '{"key":"a"}');
+  expect(formatOf(path)).toBe('geojson');
+  expect(() => exportFormatOf(path)).toThrow(/--format/);
+  expect(['a.FGB', 'a.geoparquet', 'a.csv.gz'].map(exportFormatOf)).toEqual(['flatgeobuf', 'geoparquet', 'csv']);
 });

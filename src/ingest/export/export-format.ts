@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 
-import { FILE_FORMATS, formatOf, type FileFormat } from '../read/file-format.js';
+import { badInput } from '../../errors.js';
+import { EXTENSIONS, FILE_FORMATS, formatByExtension, type FileFormat } from '../read/file-format.js';
 
 /** Formats with typed columns, which import does not read. */
 const TABLE_FORMATS = ['flatgeobuf', 'geoparquet'] as const;
@@ -18,6 +19,10 @@ const BY_EXTENSION: Readonly<Record<string, TableFormat>> = {
 export const isTableFormat = (format: ExportFormat): format is TableFormat =>
   TABLE_FORMATS.some((each) => each === format);
 
-/** The format of a file by its extension. Throws BAD_USER_INPUT if that does not tell. */
-export const exportFormatOf = (path: string): ExportFormat =>
-  BY_EXTENSION[extname(path).toLowerCase()] ?? formatOf(path);
+/** The format of a file by its extension: it may not exist yet, or have other content. Throws BAD_USER_INPUT. */
+export function exportFormatOf(path: string): ExportFormat {
+  const format = BY_EXTENSION[extname(path).toLowerCase()] ?? formatByExtension(path);
+  if (format !== undefined) return format;
+  const tables = Object.keys(BY_EXTENSION).join(', ');
+  throw badInput('--out', path, `a file name ending in ${tables}, or in ${EXTENSIONS}; or pass --format`);
+}

@@ -46,15 +46,21 @@ function beginsLikeJson(path: string): boolean {
   }
 }
 
-/**
- * The format of a file by its extension, before `.gz` if it is compressed, else by its beginning. Throws BAD_USER_INPUT
- * if neither tells.
- */
+/** The extension of a file, before `.gz` if it is compressed. */
+const extensionOf = (path: string) =>
+  extname(isGzip(path) ? basename(path).slice(0, -GZIP.length) : path).toLowerCase();
+
+/** The format of a file by its extension, before `.gz` if it is compressed. */
+export const formatByExtension = (path: string): FileFormat | undefined => BY_EXTENSION[extensionOf(path)];
+
+/** What may be the end of a file's name. */
+export const EXTENSIONS = `${Object.keys(BY_EXTENSION).join(', ')}, with or without ${GZIP}`;
+
+/** The format of a file by its extension, else by its beginning. Throws BAD_USER_INPUT if neither tells. */
 export function formatOf(path: string): FileFormat {
-  const name = isGzip(path) ? basename(path).slice(0, -GZIP.length) : path;
-  const extension = extname(name).toLowerCase();
-  const format = BY_EXTENSION[extension];
+  const format = formatByExtension(path);
   if (format !== undefined) return format;
+  const extension = extensionOf(path);
   const advice = ADVICE[extension];
   if (advice !== undefined) {
     throw new CellportError('BAD_USER_INPUT', `${path}: ${extension} files are not supported; ${advice}`, {
@@ -62,6 +68,5 @@ export function formatOf(path: string): FileFormat {
     });
   }
   if (beginsLikeJson(path)) return 'geojson';
-  const known = Object.keys(BY_EXTENSION).join(', ');
-  throw badInput('file', path, `a file name ending in ${known}, with or without ${GZIP}; or pass --format`);
+  throw badInput('file', path, `a file name ending in ${EXTENSIONS}; or pass --format`);
 }
