@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { viewportClusters } from '../../src/map/cells/clusters.js';
+import { readTileOptions } from '../../src/map/tiles/request.js';
+import { tileJson } from '../../src/map/tiles/tile-json.js';
 import { makeTile, type TileRequest } from '../../src/map/tiles/tile.js';
 import { readViewport } from '../../src/map/viewport.js';
 import { requireCollection } from '../../src/read/context.js';
@@ -249,4 +251,21 @@ test('while the index answers, a tile of the world with few markers shows cluste
     expect(decodeLayer(bytes, 'markers').length > 0).toBe(trusted);
     expect(decodeLayer(bytes, 'clusters').length > 0).toBe(!trusted);
   }
+});
+
+test('TileJSON has bounds within Web Mercator, also of markers that tiles do not show, and names what zones have', async () => {
+  const describe = async (lats: readonly number[], options = {}) => {
+    const key = `at${lats.join('and').replaceAll('-', 'minus')}`;
+    const markers = lats.map((lat) => ({ key: `${lat}`, position: { lng: 10, lat }, category: 'a', properties: {} }));
+    await makeCollection(db, { key }, markers);
+    const { context } = requestContext(db);
+    return tileJson(context, key, readTileOptions(options, context.limits), 'http://localhost');
+  };
+  for (const lats of [[89], [-89], [-89, 89], [88, 89], [0, 89]]) {
+    const [west = 0, south = 0, east = 0, north = 0] = (await describe(lats)).bounds;
+    expect([lats, west >= -180 && west <= 10 && east >= 10 && east <= 180]).toEqual([lats, true]);
+    expect([lats, south >= -NORTH_END - 1e-9 && south < north && north <= NORTH_END + 1e-9]).toEqual([lats, true]);
+  }
+  const { vector_layers: layers } = await describe([1], { layers: 'zones', properties: 'color' });
+  expect(Object.keys(layers[0]?.fields ?? {})).toEqual(['color', 'id', 'key', 'name']);
 });

@@ -18,10 +18,15 @@ export async function tileJson(context: MapContext, key: string, { layers, prope
     markers: { ...own, ...NAMED, category: 'String' },
     clusters: COUNTED,
     cells: { ...COUNTED, geohash: 'String' },
-    zones: NAMED,
+    // Which other ones zones have is not known.
+    zones: properties ? { ...own, ...NAMED } : NAMED,
   };
   const { west, south, east, north } = await extentOf(context, collection);
-  const [least, most] = [Math.max(-MERCATOR_LAT, south), Math.min(MERCATOR_LAT, north)];
+  // Those of a collection that tiles do not show must be within these, too.
+  const isShown = south < MERCATOR_LAT && north > -MERCATOR_LAT;
+  const [least, most] = isShown
+    ? [Math.max(-MERCATOR_LAT, south), Math.min(MERCATOR_LAT, north)]
+    : [-MERCATOR_LAT, MERCATOR_LAT];
   return {
     tilejson: '3.0.0',
     tiles: [url],
@@ -30,7 +35,7 @@ export async function tileJson(context: MapContext, key: string, { layers, prope
     minzoom: 0,
     maxzoom: MOST_LEVEL,
     // TileJSON has no bounds across the antimeridian.
-    bounds: west > east || least >= most ? [-180, least, 180, most] : [west, least, east, most],
+    bounds: west > east ? [-180, least, 180, most] : [west, least, east, most],
     vector_layers: layers.map((id) => ({ id, fields: fields[id] })),
   };
 }
