@@ -10,7 +10,7 @@ import { collectionBounds, collectionMarkers } from './collection.js';
 import { readOn, type ConnectionArguments } from './connection.js';
 import { drawnProperties, markerFeature, type PointFeature } from './features.js';
 import { markerProperties, viewportMarkers } from './markers.js';
-import { readBbox } from './tiles/snapped-map.js';
+import { BBOX, readBbox } from './tiles/snapped-map.js';
 import { readViewport } from './viewport.js';
 
 /** The most items of a page. */
@@ -51,11 +51,13 @@ const itemOf = (marker: MapMarker, properties: Properties): PointFeature => ({
   id: marker.key,
 });
 
+const BOX = `${BBOX}; or six, with a height after each latitude`;
+
 /** The bounding box of a text that may have heights, which must be numbers. Throws BAD_USER_INPUT. */
 function readBox(text: string): Bounds {
   const numbers = text.split(',');
-  if (numbers.length !== 6) return readBbox(text);
-  const pick = (...indexes: readonly number[]) => readBbox(indexes.map((index) => numbers[index]).join(','), text);
+  if (numbers.length !== 6) return readBbox(text, BOX);
+  const pick = (...indexes: readonly number[]) => readBbox(indexes.map((index) => numbers[index]).join(','), BOX, text);
   // Read as if they were latitudes: the lower one is first, too.
   pick(0, 2, 3, 5);
   return pick(0, 1, 3, 4);
@@ -96,14 +98,16 @@ export async function readItem(context: MapContext, collection: string, key: str
   return { feature: itemOf(marker, await markerProperties(context, marker)), expiresAt: firstExpiry([marker]) };
 }
 
+const DATETIME = 'an RFC 3339 instant, or an interval such as 2026-11-01T00:00:00Z/..';
+
 /** Validates an instant or interval. Markers have no time, so all of them are in any. Throws BAD_USER_INPUT. */
 export function checkDatetime(text: string): void {
   const ends = text.split('/');
   const instants = ends.map((end) =>
-    ends.length === 2 && (end === '..' || end === '') ? null : readInstant('datetime', end),
+    ends.length === 2 && (end === '..' || end === '') ? null : readInstant('datetime', end, DATETIME),
   );
   const [from = null, to = null] = instants;
   if (ends.length > 2 || (from !== null && to !== null && from > to)) {
-    throw badInput('datetime', text, 'an instant, or an interval such as 2026-11-01T00:00:00Z/..');
+    throw badInput('datetime', text, DATETIME);
   }
 }

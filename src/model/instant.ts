@@ -8,9 +8,13 @@ const CANONICAL_LENGTH = 24;
 
 /**
  * Converts a client's instant to UTC with milliseconds, always of the same width; finer fractions are truncated. Throws
- * BAD_USER_INPUT naming `field` for anything that is not RFC 3339 or not in the years 0000 to 9999 UTC.
+ * BAD_USER_INPUT naming `field` and what is `allowed` for anything that is not RFC 3339 or not in the years 0000 to 9999 UTC.
  */
-export function readInstant(field: string, value: unknown): string {
+export function readInstant(
+  field: string,
+  value: unknown,
+  allowed = 'an RFC 3339 instant such as 2026-11-21T09:30:00Z',
+): string {
   const parts = typeof value === 'string' ? INSTANT.exec(value) : null;
   const [, year, month, day] = (parts ?? []).map(Number);
   // Date would convert 30 February to 2 March.
@@ -24,7 +28,7 @@ export function readInstant(field: string, value: unknown): string {
     // An offset can lead to a year of more than four digits.
     if (instant.length === CANONICAL_LENGTH) return instant;
   }
-  throw badInput(field, value, 'an RFC 3339 instant such as 2026-11-21T09:30:00Z');
+  throw badInput(field, value, allowed);
 }
 
 /** Whether a string is an instant in the form that `readInstant` returns. */

@@ -197,15 +197,24 @@ describe('Features, core', () => {
   test.each([
     [`${ITEMS}?limit=0`, 400, /^limit must be a whole number from 1; got "0"$/],
     [`${ITEMS}?limit=ten`, 400, /^limit must be/],
-    [`${ITEMS}?bbox=1,2,3`, 400, /^bbox must be four numbers .*; got "1,2,3"$/],
+    [
+      `${ITEMS}?bbox=1,2,3`,
+      400,
+      /^bbox must be four numbers .*; or six, with a height after each latitude; got "1,2,3"$/,
+    ],
+    [`${ITEMS}?bbox=1,2,3,4,5`, 400, /^bbox must be four numbers .*; got "1,2,3,4,5"$/],
     [`${ITEMS}?bbox=1,5,3,4`, 400, /^bbox must be with the lower latitude/],
-    [`${ITEMS}?bbox=1,2,low,3,4,high`, 400, /^bbox must be four numbers .*; got "low"$/],
+    [`${ITEMS}?bbox=1,2,low,3,4,high`, 400, /^bbox must be four numbers .*; or six, .*; got "low"$/],
     [`${ITEMS}?bbox=1,2,9,3,4,8`, 400, /^bbox must be with the lower latitude, and height, first; got "1,2,9,3,4,8"$/],
-    [`${ITEMS}?datetime=yesterday`, 400, /^datetime must be an RFC 3339 instant/],
+    ...['yesterday', '2026-11-01', '..', ''].map((text): [string, number, RegExp] => [
+      `${ITEMS}?datetime=${text}`,
+      400,
+      new RegExp(`^datetime must be an RFC 3339 instant, or an interval such as .*; got "${text}"$`),
+    ]),
     [
       `${ITEMS}?datetime=2026-12-01T00:00:00Z/2026-11-01T00:00:00Z`,
       400,
-      /^datetime must be an instant, or an interval/,
+      /^datetime must be an RFC 3339 instant, or an interval such as .*; got "2026-12-01T00:00:00Z\/2026/,
     ],
     [`${ITEMS}?cursor=x`, 400, /^cursor must be that of a link; got "x"$/],
     [
@@ -327,6 +336,7 @@ describe('OpenAPI 3.0', () => {
         .reduce((node: Json, step) => node?.[step], api);
       expect([ref, typeof found]).toEqual([ref, 'object']);
     }
+    expect(api.components.parameters.bbox.schema.oneOf).toEqual([4, 6].map((n) => ({ minItems: n, maxItems: n })));
     expect(api.components.parameters.limit.schema).toMatchObject({ maximum: 10_000, default: 1_000 });
     const given = { collectionId: 'cities', featureId: 'crowd-0', tileMatrix: 5, tileCol: 17, tileRow: 10 };
     for (const [path, { get: operation, servers = api.servers }] of Object.entries<Json>(api.paths)) {
@@ -498,8 +508,14 @@ describe('Filter', () => {
     ['name > 3', /^filter must be category, updatedAt or a property of markers; got "name"$/],
     ["category > 'A'", /^filter must be = a text or IN a list of texts; got "category"$/],
     ['updatedAt > 3', /^filter must be > TIMESTAMP\(an instant\), once; got "updatedAt"$/],
-    ["updatedAt > TIMESTAMP('x')", /^filter.updatedAfter must be an RFC 3339 instant such as .*; got "x"$/],
-    ['population > TRUE', /^filter.properties\[0\].gt must be a number or a string; got true$/],
+    ["updatedAt > TIMESTAMP('x')", /^filter must be an RFC 3339 instant such as .*; got "x"$/],
+    ['rank <> 5 AND population > TRUE', /^filter must be a number or a text after "population" >; got true$/],
+    ['population BETWEEN 1 AND FALSE', /^filter must be a number or a text after "population" between; got false$/],
+    ['population < 1e999', /^filter must be a number or a text after "population" <; got Infinity$/],
+    [
+      "rank IN (1, TIMESTAMP('2026-11-01T00:00:00Z'))",
+      /^filter must be comparisons of .*; got \[1,{"timestamp":.*}\]$/,
+    ],
     [`${'('.repeat(5_000)}a=1`, /^filter must be \) or AND; got "the end"$/],
   ])('%.40s is refused with 400 and one line', async (text, message) => {
     const answer = await get(query(text));
@@ -508,7 +524,10 @@ describe('Filter', () => {
   });
 
   test.each([
-    ['[1', /^filter must be comparisons of a property with a value, joined by and; got null$/],
+    ['[1', /^filter must be CQL2 as JSON; got "\[1"$/],
+    ['null', /^filter must be comparisons of a property with a value, joined by and; got null$/],
+    ['{"op":"in","args":[{"property":"population"},[{"property":"rank"}]]}', /; got \[{"property":"rank"}\]$/],
+    ['{"op":">","args":[{"property":"population"},{"property":"rank"}]}', /; got {"property":"rank"}$/],
     ['{"op":"and","args":[]}', /^filter must be comparisons .*; got {"op":"and","args":\[\]}$/],
     ['{"op":"=","args":[{"property":"population"}]}', /^filter must be comparisons .*/],
     ['{"op":"=","args":[{"property":"population"},1,2]}', /^filter must be comparisons .*/],

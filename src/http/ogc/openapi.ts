@@ -23,8 +23,7 @@ const PARAMETERS = {
   bbox: parameter('bbox', 'West, south, east and north in degrees; west > east crosses the antimeridian', {
     type: 'array',
     items: { type: 'number' },
-    minItems: 4,
-    maxItems: 6,
+    oneOf: [4, 6].map((numbers) => ({ minItems: numbers, maxItems: numbers })),
   }),
   limit: parameter('limit', 'The most items of a page; a larger number counts as the largest', {
     type: 'integer',

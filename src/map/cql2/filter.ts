@@ -1,4 +1,5 @@
 import { badInput } from '../../errors.js';
+import { readInstant } from '../../model/instant.js';
 import { requireCollection, type MapContext } from '../../read/context.js';
 import { jsonIn } from '../../read/cursor.js';
 import type { MarkerFilterInput, PropertyFilterInput } from '../../read/filter.js';
@@ -7,6 +8,7 @@ import { readCql2Text, type Cql2 } from './text.js';
 export const FILTER_LANGUAGES = ['cql2-text', 'cql2-json'] as const;
 
 const COMPARISONS = { '=': 'eq', '<>': 'ne', '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', in: 'in' } as const;
+const ORDERED = ['<', '>', '<=', '>=', 'between'];
 const ALLOWED = 'comparisons of a property with a value, joined by and';
 /** How many values an operation has, if it is not one. */
 const VALUES: ReadonlyMap<string, number> = new Map([
@@ -51,6 +53,10 @@ function joined(tree: Cql2): Cql2[] {
 function conditions({ op, name, values }: Comparison): readonly PropertyFilterInput[] {
   const [value = null, other = null] = values;
   const comparison = Object.entries(COMPARISONS).find(([sign]) => sign === op)?.[1];
+  const unordered = values.find((each) => typeof each !== 'string' && !Number.isFinite(each));
+  if (ORDERED.includes(op) && unordered !== undefined) {
+    throw badInput('filter', unordered, `a number or a text after ${JSON.stringify(name)} ${op}`);
+  }
   if (op === 'isNotNull')
     return [
       { name, exists: true },
@@ -68,7 +74,8 @@ function conditions({ op, name, values }: Comparison): readonly PropertyFilterIn
     if (part === undefined) throw badInput('filter', value, "LIKE '%text%', without other wildcards");
     return [{ name, contains: part }];
   }
-  if (comparison === undefined || isNode(value)) throw badInput('filter', comparison ? value : op, ALLOWED);
+  if (comparison === undefined || [value].flat().some(isNode))
+    throw badInput('filter', comparison ? value : op, ALLOWED);
   const isOther =
     comparison === 'ne'
       ? [
@@ -88,7 +95,9 @@ export function readCql2(text: string | undefined, language: string = 'cql2-text
     throw badInput('filter-lang', language, `one of ${FILTER_LANGUAGES.join(', ')}`);
   }
   if (text === undefined) return undefined;
-  const trees = language === 'cql2-json' ? joined((jsonIn(text) ?? null) as Cql2) : readCql2Text(text);
+  const tree = language === 'cql2-json' ? jsonIn(text) : null;
+  if (tree === undefined) throw badInput('filter', text, 'CQL2 as JSON');
+  const trees = language === 'cql2-json' ? joined(tree as Cql2) : readCql2Text(text);
   let category: readonly string[] | undefined;
   let updatedAfter: string | undefined;
   const properties: PropertyFilterInput[] = [];
@@ -104,7 +113,7 @@ export function readCql2(text: string | undefined, language: string = 'cql2-text
       const instant = isNode(value) ? value['timestamp'] : undefined;
       if (op !== '>' || typeof instant !== 'string' || updatedAfter !== undefined)
         throw badInput('filter', name, '> TIMESTAMP(an instant), once');
-      updatedAfter = instant;
+      updatedAfter = readInstant('filter', instant);
     } else if (name === 'key' || name === 'name' || name === 'geometry') {
       throw badInput('filter', name, 'category, updatedAt or a property of markers');
     } else properties.push(...conditions(each));

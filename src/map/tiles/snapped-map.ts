@@ -19,12 +19,14 @@ function readNumber(field: string, text: string, least: number, most: number, al
   return value;
 }
 
+/** What a bounding box must be. */
+export const BBOX = 'four numbers of degrees with commas: west, south, east, north';
+
 /**
  * A bounding box as OGC writes it: west, south, east, north; west > east crosses the antimeridian. Throws BAD_USER_INPUT,
- * which names the text `given` if the box is a part of that.
+ * which names what is `allowed`, and the text `given` if the box is a part of that.
  */
-export function readBbox(text: string, given = text): Bounds {
-  const allowed = 'four numbers of degrees with commas: west, south, east, north';
+export function readBbox(text: string, allowed = BBOX, given = text): Bounds {
   const numbers = text.split(',').map((each) => readNumber('bbox', each.trim(), -1e6, 1e6, allowed));
   const [west, south, east, north] = numbers;
   if (west === undefined || south === undefined || east === undefined || north === undefined || numbers.length > 4) {
