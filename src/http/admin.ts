@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { CellportError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Limits } from '../model/limits.js';
-import { frameworkErrors, handleErrors } from './errors.js';
+import { clientErrorHandler, frameworkErrors, handleErrors } from './errors.js';
 import { addHealth, type IsAdmin, type Readiness } from './health.js';
 import { checkHosts, hostChecker, type HostOptions } from './hosts.js';
 import type { HotKey, Metrics } from './metrics.js';
@@ -70,7 +70,7 @@ export function buildAdmin(
   metrics: Metrics,
   { limits, log, ...hosts }: AdminOptions,
 ): FastifyInstance {
-  const server = fastify({ forceCloseConnections: true, frameworkErrors });
+  const server = fastify({ forceCloseConnections: true, frameworkErrors, clientErrorHandler });
   checkHosts(server, hostChecker(hosts));
   handleErrors(server, limits, log);
   const isAdmin = async () => true;

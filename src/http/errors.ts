@@ -1,3 +1,5 @@
+import { maxHeaderSize, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { badInput, CellportError, limitExceeded } from '../errors.js';
@@ -52,6 +54,27 @@ export function frameworkErrors(
   raw
     .writeHead(statusCode, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
     .end(JSON.stringify({ errors: [formatted(error)] }));
+}
+
+/** The status and the error for what Node cannot read as a request. */
+function unreadable({ code, message }: NodeJS.ErrnoException): readonly [status: number, error: CellportError] {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const given = `more than ${maxHeaderSize} bytes`;
+    return [431, limitExceeded('size of the URL and headers', given, maxHeaderSize, 'send shorter ones')];
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return [408, new CellportError('BAD_USER_INPUT', 'the request did not arrive in time; send it again')];
+  return [400, new CellportError('BAD_USER_INPUT', `cannot read the request: ${message}`, { allowed: 'HTTP/1.1' })];
+}
+
+/** An option of Fastify: answers what Node cannot read, in the format of all others, and closes the connection. */
+export function clientErrorHandler(reason: NodeJS.ErrnoException, socket: Socket): void {
+  const [status, error] = unreadable(reason);
+  const body = JSON.stringify({ errors: [formatted(error)] });
+  const headers = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}`;
+  const answer = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n${headers}\r\n\r\n${body}`;
+  if (reason.code !== 'ECONNRESET' && socket.writable) socket.write(answer);
+  socket.destroy(reason);
 }
 
 /**

@@ -16,7 +16,7 @@ import { addMetrics } from './admin.js';
 import { admitRequests, createClientLimits, limitClients, RETRY_AFTER_S } from './admit.js';
 import { answering, onlyGet } from './answering.js';
 import { compressText } from './compression.js';
-import { frameworkErrors, handleErrors } from './errors.js';
+import { clientErrorHandler, frameworkErrors, handleErrors } from './errors.js';
 import { addEventStreams } from './event-stream.js';
 import { addGraphql } from './graphql-route.js';
 import { addHealth, type Readiness } from './health.js';
@@ -154,6 +154,7 @@ export function buildHttp(
     forceCloseConnections: false,
     return503OnClosing: true,
     frameworkErrors,
+    clientErrorHandler,
     routerOptions: { maxParamLength: LONGEST_NAME },
   });
   server.server.on('connection', () => scheduler.connectionAccepted());

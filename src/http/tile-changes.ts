@@ -22,6 +22,10 @@ const WATCH = `subscription TileChanges($collection: String!) { markerChanged(co
 
 type TileEvent = { readonly tiles: ChangedTiles } | { readonly errors: readonly GraphQLFormattedError[] };
 
+/** Errors without their places in the subscription, which the client has not sent. */
+const plain = (errors: readonly GraphQLFormattedError[]) =>
+  errors.map(({ message, extensions = {} }) => ({ message, extensions }));
+
 /** The tiles of changes, some at a time. */
 async function* batches(answers: AsyncIterator<OperationResult>): AsyncGenerator<TileEvent> {
   for (let pending = answers.next(); ;) {
@@ -30,7 +34,7 @@ async function* batches(answers: AsyncIterator<OperationResult>): AsyncGenerator
     const told = systemClock.sleep(TOLD_AFTER_MS).then(() => undefined);
     while (next !== undefined && next.done !== true) {
       const { data, errors } = next.value;
-      if (errors) return yield { errors };
+      if (errors) return yield { errors: plain(errors) };
       tiles.add(data?.['markerChanged'] as ChangedPositions);
       pending = answers.next();
       next = await Promise.race([pending, told]);
@@ -62,7 +66,10 @@ export function addTileChanges(
     if (started === undefined) return reply;
     if ('errors' in started) {
       const status = statusOfCode(started.errors[0]?.extensions?.['code']);
-      return reply.code(status).header('cache-control', 'no-store').send({ errors: started.errors });
+      return reply
+        .code(status)
+        .header('cache-control', 'no-store')
+        .send({ errors: plain(started.errors) });
     }
     const events = {
       events: batches(started.answers),

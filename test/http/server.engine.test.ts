@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 
 import { interceptCalls } from '../support/faults.js';
@@ -239,6 +240,28 @@ test('a client that sends slowly or disconnects neither delays others nor is log
   expect(server.logged.slice(logged)).toEqual([]);
 });
 
+test.each([
+  [
+    'too long',
+    `GET /tiles/parks/0/0/0?filter=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    431,
+    'size of the URL and headers is more than 16384 bytes, the limit is 16384: send shorter ones',
+    'LIMIT_EXCEEDED',
+  ],
+  ['not HTTP', 'é\r\n\r\n', 400, 'cannot read the request: Parse Error: Invalid method encountered', 'BAD_USER_INPUT'],
+])(
+  'a request that is %s is answered with one error, and the server goes on',
+  async (_, sent, status, message, code) => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.write(sent);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\ncontent-length: ${Buffer.byteLength(body)}$`, 's'));
+    const { errors } = JSON.parse(body) as { errors: { message: string; extensions: { code: string } }[] };
+    expect(errors.map((error) => [error.message, error.extensions.code])).toEqual([[message, code]]);
+    expect((await server.ask('{__typename}')).data).toEqual({ __typename: 'Query' });
+  },
+);
+
 test('a client whose headers or body are slow is disconnected within the time for a request', async () => {
   const strict = await startServer(newDatabase(), { requestTimeoutMs: 1_000 });
   const head = 'POST /graphql HTTP/1.1\r\nHost: localhost\r\n';
@@ -256,7 +279,10 @@ test('a client whose headers or body are slow is disconnected within the time fo
       return told;
     },
   );
-  for (const told of await Promise.all(slow)) expect(told).toMatch('HTTP/1.1 408');
+  for (const told of await Promise.all(slow)) {
+    expect(told).toMatch('HTTP/1.1 408');
+    expect(told).toContain('{"errors":[{"message":"the request did not arrive in time; send it again"');
+  }
   await strict.close();
 }, 15_000);
 
