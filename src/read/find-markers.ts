@@ -1,4 +1,4 @@
-import { limitExceeded } from '../errors.js';
+import { ifRefused, limitExceeded } from '../errors.js';
 import { compareBytes } from '../keys/byte-order.js';
 import { REQUEST_LIMITS } from '../model/dynamodb-limits.js';
 import { withinRows, withoutHidden, type MarkerFilter } from '../model/grant.js';
@@ -149,3 +149,9 @@ export function tooMuch(field: string, { queryCalls, itemsPerField }: Limits, ad
   const allowed = `${queryCalls} Query calls or ${itemsPerField} items`;
   return limitExceeded(field, 'more than one field may read', allowed, advice);
 }
+
+/** For `catch`: refuses what would exceed the budget of a field with other advice. */
+export const advising = (field: string, limits: Limits, advice: string) =>
+  ifRefused<never>((error) => {
+    throw error.details['field'] === field ? tooMuch(field, limits, advice) : error;
+  }, 'LIMIT_EXCEEDED');

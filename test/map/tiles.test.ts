@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { CellCache } from '../../src/loaders/cell-cache.js';
 import { viewportClusters } from '../../src/map/cells/clusters.js';
 import { readTileOptions } from '../../src/map/tiles/request.js';
+import { mapFeatures, snappedMap } from '../../src/map/tiles/snapped-map.js';
 import { tileJson } from '../../src/map/tiles/tile-json.js';
 import { makeTile, type TileRequest } from '../../src/map/tiles/tile.js';
 import { readViewport } from '../../src/map/viewport.js';
@@ -268,4 +269,22 @@ test('TileJSON has bounds within Web Mercator, also of markers that tiles do not
   }
   const { vector_layers: layers } = await describe([1], { layers: 'zones', properties: 'color' });
   expect(Object.keys(layers[0]?.fields ?? {})).toEqual(['color', 'id', 'key', 'name']);
+});
+
+test('what needs more than can be read is refused with advice that its URL can follow', async () => {
+  const { context } = requestContext(db, { limits: { itemsPerField: 100, queryCalls: 40 } });
+  const collection = await requireCollection(context, 'crowd');
+  const filter = readFilter({ properties: [{ name: 'n', gt: 1 }] });
+  const request = { collection, tile: { z: 5, x: 17, y: 10 }, properties: undefined, filter, limit: 500 };
+  const { viewport } = snappedMap('16,52,18,53', '5');
+  const budget = 'is more than one field may read, the limit is 40 Query calls or 100 items';
+  const filterLess = 'filter only by category and mapProperties';
+  for (const layer of ['markers', 'cells'] as const)
+    await expect(makeTile(context, { ...request, layers: [layer] })).rejects.toThrow(
+      `tile ${budget}: zoom in, or ${filterLess}`,
+    );
+  const question = { field: 'map', collection, filter, limit: 500 };
+  await expect(mapFeatures(context, viewport, question)).rejects.toThrow(
+    `map ${budget}: use a smaller bbox, or ${filterLess}`,
+  );
 });

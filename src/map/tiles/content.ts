@@ -55,7 +55,8 @@ const withNeighbors = (tile: Tile) => areaAround(tile, TILE_UNITS);
 /** The area whose cells decide what a tile shows: those of its clusters and of its neighbors'. */
 export const decisiveArea = (tile: Tile) => clusterArea(withNeighbors(tile), clusterPrecision(tile.z), spacingAt(tile));
 
-const ADVICE = 'zoom in, or filter only by category and mapProperties';
+/** What to do about a tile that needs more than can be read. */
+export const TILE_ADVICE = 'zoom in, or filter only by category and mapProperties';
 
 /** The markers in some ranges of Z-order that are accepted. */
 function markersIn(
@@ -64,7 +65,7 @@ function markersIn(
   cover: readonly ZRange[],
   accept: (marker: MapMarker) => boolean,
 ) {
-  return readAll(context, { collection, cover, budget: Budget.of(context.limits), accept, filter }, field, ADVICE);
+  return readAll(context, { collection, cover, budget: Budget.of(context.limits), accept, filter }, field, TILE_ADVICE);
 }
 
 /** The cells without the markers beyond Web Mercator; those of cells that its edge cuts are read. */

@@ -5,6 +5,7 @@ import { clusterArea } from '../../geo/cluster-windows.js';
 import { firstExpiry } from '../../model/marker.js';
 import { clusterPrecision } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
+import { advising } from '../../read/find-markers.js';
 import { DEFAULT_RADIUS } from '../cells/clusters.js';
 import { viewportContent, type ContentQuestion } from '../content.js';
 import { contentText } from '../features.js';
@@ -80,6 +81,8 @@ export function snappedMap(bboxText: string, zoomText: string): SnappedMap {
 export const areaOfClusters = ({ area, zoom }: Viewport) =>
   clusterArea(area, clusterPrecision(zoom), { zoom, distance: DEFAULT_RADIUS });
 
+const MAP_ADVICE = 'use a smaller bbox, or filter only by category and mapProperties';
+
 /**
  * The markers of a viewport, or clusters if there are more than the limit, as the JSON of a FeatureCollection, and until when
  * none of them expires. Throws LIMIT_EXCEEDED.
@@ -87,7 +90,9 @@ export const areaOfClusters = ({ area, zoom }: Viewport) =>
 export async function mapFeatures(context: MapContext, viewport: Viewport, question: ContentQuestion) {
   // Markers on its western and southern edges are in cells beside it: 8 by 8 cells become 9 by 9.
   const limits = { ...context.limits, queryCalls: context.limits.queryCalls + 17 };
-  const content = await viewportContent({ ...context, limits }, viewport, question);
+  const content = await viewportContent({ ...context, limits }, viewport, question).catch(
+    advising(question.field, context.limits, MAP_ADVICE),
+  );
   const body = await contentText(context, content, question.collection);
   return { body, expiresAt: firstExpiry(content.markers) };
 }

@@ -9,13 +9,14 @@ import { shownProperties, type MarkerFilter } from '../../model/grant.js';
 import { firstExpiry, pickProperties, type MapMarker, type Properties, type Zone } from '../../model/marker.js';
 import { clusterPrecision, precisionForZoom } from '../../plan/precision.js';
 import type { MapContext } from '../../read/context.js';
+import { advising } from '../../read/find-markers.js';
 import { inTurns } from '../../scheduling/turns.js';
 import { cellsOfMarkers, occupiedCellsOrCoarser } from '../cells/cells.js';
 import { drawnProperties } from '../features.js';
 import { markerProperties } from '../markers.js';
 import { zoneGeometry } from '../zones/zone-geometry.js';
 import { viewportZones } from '../zones/zones.js';
-import { spacingAt, tileContent, type TileContent, type TileQuestion } from './content.js';
+import { spacingAt, TILE_ADVICE, tileContent, type TileContent, type TileQuestion } from './content.js';
 import { encodeTile, type TileFeature } from './encode.js';
 import { cellFeature, clusterFeatures, markerFeatures, zoneFeature } from './features.js';
 
@@ -135,7 +136,7 @@ export async function makeTile(context: MapContext, request: TileRequest): Promi
     reading,
     has('cells') ? cellsLayer(context, request) : [],
     has('zones') ? zonesLayer(context, request) : [],
-  ]);
+  ]).catch(advising(FIELD, context.limits, TILE_ADVICE));
   const encode = async (content: TileContent): Promise<Buffer> => {
     const markers = has('markers') ? await markersLayer(context, request, content.markers) : [];
     await context.turn();
