@@ -22,7 +22,7 @@ export async function tileJson(context: MapContext, key: string, { layers, prope
     zones: properties ? { ...own, ...NAMED } : NAMED,
   };
   const { west, south, east, north } = await extentOf(context, collection);
-  // Those of a collection that tiles do not show must be within these, too.
+  // Those of a collection that tiles do not show are also within Web Mercator.
   const isShown = south < MERCATOR_LAT && north > -MERCATOR_LAT;
   const [least, most] = isShown
     ? [Math.max(-MERCATOR_LAT, south), Math.min(MERCATOR_LAT, north)]
