@@ -107,12 +107,13 @@ export function readCql2(text: string | undefined, language: string = 'cql2-text
     if (name === 'category') {
       const names = op === '=' ? [value] : value;
       const isList = Array.isArray(names) && names.every((one): one is string => typeof one === 'string');
-      if (!isList || (op !== '=' && op !== 'in')) throw badInput('filter', name, '= a text or IN a list of texts');
+      if (!isList || (op !== '=' && op !== 'in'))
+        throw badInput('filter', [op, ...values], 'category = a text, or category IN a list of texts');
       category = category?.filter((one) => names.includes(one)) ?? names;
     } else if (name === 'updatedAt') {
       const instant = isNode(value) ? value['timestamp'] : undefined;
       if (op !== '>' || typeof instant !== 'string' || updatedAfter !== undefined)
-        throw badInput('filter', name, '> TIMESTAMP(an instant), once');
+        throw badInput('filter', [op, ...values], 'updatedAt > TIMESTAMP(an instant), once');
       updatedAfter = readInstant('filter', instant);
     } else if (name === 'key' || name === 'name' || name === 'geometry') {
       throw badInput('filter', name, 'category, updatedAt or a property of markers');
