@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Addresses } from './addresses.js';
 import { rootOf } from './answering.js';
 import { entityOf, sendEntity } from './entity.js';
+import { escaped } from './escaped.js';
 import { varyBy } from './vary.js';
 
 /** A content security policy that allows this server's own files and the given sources. */
@@ -43,8 +44,6 @@ function mapPolicy({ styleUrl, styleOrigins = [] }: OwnStyle): string {
   const origins = [...new Set([new URL(styleUrl).origin, ...styleOrigins])].join(' ');
   return policy({ connect: origins, font: origins, img: `data: ${origins}` });
 }
-
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
 /** The link-preview picture in the built page. */
 const PREVIEW = 'content="map/preview.jpg"';

@@ -1,6 +1,6 @@
+import { escaped } from './escaped.js';
 import type { Readiness } from './health.js';
 import type { HotKeys } from './metrics.js';
-import { escaped } from './ogc/html.js';
 
 /** A metric of a registry, as JSON. */
 interface Metric {

@@ -1,7 +1,7 @@
 import type { Advice } from '../../capacity/advice.js';
 import type { Distribution } from '../../capacity/distribution.js';
 import type { ReadCost } from '../../capacity/views.js';
-import { escaped } from '../../http/ogc/html.js';
+import { escaped } from '../../http/escaped.js';
 import { mapSvg } from './map.js';
 import type { Section } from './sections.js';
 

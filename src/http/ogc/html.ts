@@ -1,5 +1,6 @@
 import type { PointFeature } from '../../map/features.js';
 import { jsonOf } from '../../model/json.js';
+import { escaped } from '../escaped.js';
 
 export interface Link {
   readonly href: string;
@@ -19,10 +20,6 @@ export interface Document {
   /** The type of its JSON. */
   readonly type?: string;
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-/** A text within HTML, also within quotes. */
-export const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 
 const anchor = (href: string, text: string) => `<a href="${escaped(href)}">${escaped(text)}</a>`;
 
