@@ -127,7 +127,8 @@ export class IndexFollower {
     if (error instanceof RecordsLost || error instanceof StreamReplaced) {
       this.#consumerIsLost ||= error instanceof RecordsLost;
       this.#status = { state: 'building', read: 0, reason: null };
-      log.warn({ reason }, 'Rebuilding the search index');
+      // A source has other pages after each fill, so this is no fault of its stream.
+      log[error instanceof RecordsLost ? 'warn' : 'info']({ reason }, 'Rebuilding the search index');
       await engine.clear();
       return;
     }

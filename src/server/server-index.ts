@@ -14,6 +14,7 @@ import { openStream } from '../stream/source/dynamodb.js';
 import type { StreamBackend } from './backend.js';
 import { inBackground, type Background } from './background.js';
 import { sourceParts } from './sources/fill.js';
+import { sourceLog } from './sources/source-log.js';
 
 const LOOK_EVERY_MS = 5_000;
 const OPENS_WITHIN_MS = 50;
@@ -106,10 +107,11 @@ export class ServerIndex {
 
   #follow(collection: SourceCollection, signal: AbortSignal): Promise<void> {
     const { database } = this.#backend;
-    const { stream, state } = sourceParts(this.#backend, collection, this.#options.log);
+    const log = sourceLog(this.#options.log, collection);
+    const { stream, state } = sourceParts(this.#backend, collection, log);
     const source = openSourceIndex({ database, collection, stream, load: () => state.load(), signal });
     const engine = this.#parts.source(database.keys.scope(collection));
-    return new IndexFollower({ ...this.#options, ...source, engine, pollMs: SOURCE_POLL_MS }).run(signal);
+    return new IndexFollower({ ...this.#options, ...source, log, engine, pollMs: SOURCE_POLL_MS }).run(signal);
   }
 }
 

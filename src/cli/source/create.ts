@@ -137,7 +137,9 @@ export async function createSource(
   if (await isFilled(session, collection))
     console.log(`collection ${key} is complete, and follows table ${table.name}`);
   else await fillOrWait(session, table, collection);
-  console.log('servers follow its changes: `cellport serve`, then see `cellport source status`');
+  const { everyMs } = collection.source;
+  const what = everyMs === undefined ? 'follow its changes' : `read it again every ${duration(everyMs)}`;
+  console.log(`servers ${what}: \`cellport serve\`, then see \`cellport source status\``);
 }
 
 /** Gives a source another mapping: readers see the old one until everything is built with the new one. */

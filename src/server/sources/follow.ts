@@ -3,13 +3,13 @@ import { reasonFor } from '../../errors.js';
 import { doJob, type OwnJob } from '../../jobs/job.js';
 import type { Log } from '../../log.js';
 import { STALE_AFTER_MS } from '../../model/limits.js';
-import { loadStreamState } from '../../store/cell/stream-state.js';
+import { loadStreamState, type StreamState } from '../../store/cell/stream-state.js';
 import { newCall, type Database } from '../../store/database.js';
 import { isHeld, LeaseLost, type Sighting } from '../../store/lease.js';
 import { isFailure } from '../../store/request/failures.js';
 import { noteFailure } from '../../store/source/failure.js';
 import type { SourceCollection } from '../../store/source/source-mapping.js';
-import { Consumer, type ConsumerStatus } from '../../stream/consume/consumer.js';
+import { Consumer, reportOf, type ConsumerStatus } from '../../stream/consume/consumer.js';
 import { ownerIsGone, ownName } from '../../stream/consume/owners.js';
 import { REREAD_JOB } from '../../stream/mapped/remove.js';
 import { StreamFailure, type StreamPort } from '../../stream/ports.js';
@@ -96,7 +96,7 @@ class Failures {
     const consumer = sourceConsumer(this.#database.keys.scope(this.#collection));
     await noteFailure(newCall(this.#database), consumer, failure).catch((err: unknown) => {
       this.#noted = undefined;
-      this.#log.warn({ err }, 'Cannot note the state of a source');
+      this.#log.warn({ err }, 'Cannot note its state');
     });
   }
 }
@@ -115,40 +115,51 @@ function rereadSource(
   log: Log,
   failures: Failures,
   purging: Purging | undefined,
-): Background {
+): Background & Pick<Followed, 'status'> {
   const { database } = backend;
   const { clock } = database;
   const scope = database.keys.scope(collection);
   const { everyMs = Infinity } = collection.source;
+  let known: StreamState | undefined;
   const worker = { database, self: ownName(), ownerIsGone, clock, leaseMs: REREAD_LEASE_MS };
   const state: Sighting = {};
   /** Whether the table is to be read, and nobody does, such as a command with another mapping. */
   async function isDue(): Promise<boolean> {
-    const found = await loadStreamState(newCall(database), sourceConsumer(scope));
-    if (found === undefined) return true;
-    const { gap, endAt } = found;
-    return !isHeld(found, state, worker) && (gap !== null || clock.wall() - (endAt ?? -Infinity) >= everyMs);
+    known = await loadStreamState(newCall(database), sourceConsumer(scope));
+    if (known === undefined) return true;
+    const { gap, endAt } = known;
+    return !isHeld(known, state, worker) && (gap !== null || clock.wall() - (endAt ?? -Infinity) >= everyMs);
   }
   const work = async (job: OwnJob) => {
     if (!(await isDue())) return;
     const { markers } = await fillSource(backend, collection, log, job.signal);
     purging?.noteAll(scope);
-    log.info({ collection: collection.key, markers }, 'Read the table of a source again');
+    log.info({ markers }, 'Read its table again');
     await failures.clear();
   };
-  return inBackground(async (signal) => {
+  const rereading = inBackground(async (signal) => {
     const seen = {};
     while (!signal.aborted) {
       try {
         if (await isDue()) await doJob(worker, database.keys.job(scope, REREAD_JOB), seen, work, signal);
       } catch (err) {
         if (signal.aborted) return;
-        log.warn({ err, collection: collection.key }, 'Cannot read the table of a source; retrying');
+        log.warn({ err }, 'Cannot read its table; retrying');
         await failures.note(err);
       }
       await systemClock.sleep(REREAD_LOOK_MS, signal);
     }
   });
+  return {
+    stop: () => rereading.stop(),
+    status() {
+      const unknown = noConsumer().status();
+      if (known === undefined) return unknown;
+      const { gap, pages } = known;
+      // How far it is behind stays unknown: alerts would take the interval for a lag.
+      return { ...unknown, ...reportOf(known), gap, countsExact: gap === null && !!pages && failures.now === null };
+    },
+  };
 }
 
 /** One source that this process follows, or waits to follow. */
@@ -221,7 +232,7 @@ export function followSource(
   if (collection.source.everyMs !== undefined) {
     if (liveOnly) return others;
     const rereading = rereadSource(backend, collection, log, failures, purging);
-    return { ...others, stop: () => rereading.stop() };
+    return { ...others, ...rereading };
   }
   const found = sourceParts(backend, collection, log);
   const live = streams && openSourceLive(backend.database, streams, collection, found.stream);
@@ -259,7 +270,7 @@ export function followSource(
   const running = inBackground((signal) =>
     consumer.run(signal).catch((err: unknown) => {
       ended = true;
-      log.debug({ err, collection: collection.key }, 'A source has another mapping');
+      log.debug({ err }, 'It has another mapping');
     }),
   );
   let isFilling = false;

@@ -11,6 +11,7 @@ import { type ConsumerStatus } from '../../stream/consume/consumer.js';
 import type { StreamBackend } from '../backend.js';
 import { inBackground, type Background } from '../background.js';
 import { followSource, type Followed, type Following } from './follow.js';
+import { sourceLog } from './source-log.js';
 
 const LOOK_EVERY_MS = 2_000;
 
@@ -85,7 +86,10 @@ export class SourceKeeper {
         one.key !== collection.key && one.source.table === table && one.source.everyMs === undefined;
       const others = () => (everyMs === undefined ? [...this.#followed.values()].filter(isSibling) : []);
       const now = { upgrade: ended.has(scope), others };
-      this.#followed.set(scope, followSource(this.#backend, collection, this.#log, this.#following, now));
+      this.#followed.set(
+        scope,
+        followSource(this.#backend, collection, sourceLog(this.#log, collection), this.#following, now),
+      );
     }
     await Promise.all(Array.from(this.#followed.values(), (followed) => followed.look()));
   }

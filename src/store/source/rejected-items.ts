@@ -8,7 +8,7 @@ import { deleteInBulk } from '../request/batches.js';
 const ITEM = 'item';
 const AT_A_TIME = 100;
 /** Of more, only the number is kept. */
-const MOST_LISTED = 1_000;
+export const MOST_LISTED = 1_000;
 /** Of more, a fill does not notice if they change meanwhile. */
 const MOST_KNOWN = 1_000_000;
 

@@ -1,6 +1,7 @@
 import { DeleteTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test, vi } from 'vitest';
 
+import { silentLog } from '../../../src/log.js';
 import { createTable, putItem } from '../../sources/foreign-table.js';
 import { interceptCalls } from '../../support/faults.js';
 import { recordCalls } from '../../support/record-calls.js';
@@ -36,7 +37,10 @@ test.runIf(turn())(
       kept: await make('kept', [shop(1, 1, 1)]),
     };
     for (const [name, table] of Object.entries(tables)) await follow(name, { ...MAPPING, table });
-    const server = await serve(db);
+    await follow('reread', { ...MAPPING, table: tables.kept }, '--every', '1h');
+    const lines: string[] = [];
+    const note = (_fields: unknown, message: string) => void lines.push(message);
+    const server = await serve(db, {}, { ...silentLog, error: note, warn: note });
     await vi.waitFor(async () => expect(await stateOf(server, 'kept')).toMatchObject({ countsExact: true }), soon);
     await db.client.send(new DeleteTableCommand({ TableName: tables.gone }));
     await db.client.send(
@@ -56,9 +60,21 @@ test.runIf(turn())(
     expect(status.output).toMatch(
       /gone \(table .*\): FAILED, 1 markers[^]*there is no table[^]*kept \(table .*\): FOLLOWING/,
     );
-    const ready = (await (await fetch(`${server.url}/readyz`)).json()) as { ready: boolean; sources: unknown };
+    const ready = (await (await fetch(`${server.url}/readyz`)).json()) as { ready: boolean; sources: unknown[] };
     expect(ready).toMatchObject({ ready: true });
     expect(JSON.stringify(ready.sources)).toContain('there is no table');
+    expect(ready.sources).toContainEqual({
+      collection: 'reread',
+      table: tables.kept,
+      owner: false,
+      behindMs: null,
+      countsExact: true,
+      failure: null,
+    });
+    expect(status.output).toMatch(/reread \(table .*, read every 1 h 0 min\): FOLLOWING/);
+    for (const name of ['gone', 'off'])
+      expect(lines.join('\n')).toMatch(new RegExp(`^source ${name}: the stream of `, 'm'));
+    expect(lines.filter((line) => !line.startsWith('source '))).toEqual([]);
     // What is known is still shown, and the others go on.
     expect(await keysOf(server, 'gone')).toEqual(['1']);
     await putItem(db, tables.kept, shop(2, 2, 2));

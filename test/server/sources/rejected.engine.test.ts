@@ -30,6 +30,7 @@ test.runIf(turn())(
       return [status?.rejected, ...(names ?? []).sort()];
     };
     expect(await listed()).toEqual([3, 'a 91', 'b 91', 'c 91']);
+    expect((await cli('source', 'status', 'shops')).output).toContain('\n  3 × invalid position\n');
     const { ask } = await serve(db);
     const becomes = async (...wanted: unknown[]) => {
       await vi.waitFor(async () => expect(await listed()).toEqual(wanted), { timeout: 30_000, interval: 200 });

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 
 import { readConfig } from '../../../src/config.js';
-import { silentLog } from '../../../src/log.js';
+import { silentLog, type Log } from '../../../src/log.js';
 import { openServer } from '../../../src/server/open-server.js';
 import type { Database } from '../../../src/store/database.js';
 import { createStreamsClient } from '../../../src/stream/source/dynamodb.js';
@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 /** A server over a database, until the test ends; returns what asks it. */
-export async function serve(database: Database, env: Record<string, string> = {}) {
+export async function serve(database: Database, env: Record<string, string> = {}, log: Log = silentLog) {
   const streams = createStreamsClient(engine());
   const backend = {
     database,
@@ -28,7 +28,7 @@ export async function serve(database: Database, env: Record<string, string> = {}
     close: () => Promise.resolve(),
   };
   const config = readConfig({}, { ...engineSettings(), PORT: '0', ...env });
-  const server = openServer(config, backend, {}, silentLog);
+  const server = openServer(config, backend, {}, log);
   const url = await server.listen();
   let open = true;
   const close = async () => {
