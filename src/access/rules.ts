@@ -17,7 +17,8 @@ const pattern = z
   .string(PATTERN)
   .regex(/^[a-z0-9_-]{0,63}\*?$/, PATTERN)
   .min(1, PATTERN);
-const text = (what: string) => z.string(`must be ${what}`).min(1, `must be ${what}`).max(MOST.characters);
+const LONGEST = `must have at most ${MOST.characters} characters`;
+const text = (what: string) => z.string(`must be ${what}`).min(1, `must be ${what}`).max(MOST.characters, LONGEST);
 
 const where = fields(
   {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
+import { mustBe } from '../errors.js';
 import { jsonIn } from '../model/exact-json.js';
+import { jsonOfStored } from '../model/json.js';
 import { fields, list, readShape } from '../model/shape.js';
 import { parseTemplate } from './template.js';
 
@@ -40,6 +42,10 @@ export function parsePath(written: string | Path): Path | undefined {
 export function pathText(path: Path): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }
+
+/** The message for a value at a path that is not allowed. */
+export const mustBeAt = (path: Path, allowed: string, value: unknown): string =>
+  mustBe(pathText(path), allowed, jsonOfStored(value));
 
 /** A path as mappings have it: parsePath(writePath(path)) = path. */
 export function writePath(path: Path): string | (string | number)[] {
@@ -118,15 +124,17 @@ function refuse(context: z.RefinementCtx, message: string, path: PropertyKey[] =
 }
 
 const PATH = 'must be a path such as "a.b[0].c", or a list of names where a name holds a dot, such as ["a.b", "c"]';
+const STEP = 'must be a name, or an index from 0';
+const step = z.union([z.string(), z.int(STEP).min(0, STEP)], STEP);
 const path = z
-  .union([z.string().max(MOST.characters), z.array(z.union([z.string(), z.int().min(0)])).max(MOST.steps)], PATH)
+  .union([z.string().max(MOST.characters, PATH), z.array(step).max(MOST.steps, PATH)], PATH)
   .transform((written, context) => parsePath(written) ?? refuse(context, PATH))
   .meta({ id: 'path', description: 'Names and indexes: "a.b[0].c", or ["a.b", "c"] where a name holds a dot' });
 
 const TEMPLATE = 'must be a template such as "SHOP#{key}": parts in braces, all different, with text between them';
 const template = z
   .string(TEMPLATE)
-  .max(MOST.characters, TEMPLATE)
+  .max(MOST.characters, { error: TEMPLATE, abort: true })
   .transform((source, context) => parseTemplate(source) ?? refuse(context, TEMPLATE))
   .meta({ id: 'template', description: 'Text with parts in braces, such as SHOP#{key}; {{ and }} stand for braces' });
 

@@ -1,4 +1,4 @@
-import { mustBe, reasonFor } from '../errors.js';
+import { reasonFor } from '../errors.js';
 import type { Point } from '../geo/bounds.js';
 import { decimalIn } from '../geo/point-formats.js';
 import { readPlace } from '../keys/place.js';
@@ -9,7 +9,7 @@ import type { Properties } from '../model/marker.js';
 import type { Place } from '../model/place.js';
 import { pathsOf } from './attributes.js';
 import { entriesIn, entryKey, type Entry } from './entries.js';
-import { keyText, label, pathText, valueAt, type Item, type Mapping, type Path } from './mapping.js';
+import { keyText, label, mustBeAt, pathText, valueAt, type Item, type Mapping, type Path } from './mapping.js';
 import { readPosition, type Fault } from './position.js';
 import { formatTemplate, joinKey, splitByTemplate } from './template.js';
 
@@ -87,7 +87,7 @@ function keyOf({ key }: Mapping, { item, index }: Entry, parts: ReadonlyMap<stri
     const value = valueAt(item, path);
     const text = keyText(value);
     if (text === undefined) {
-      return { reason: 'no key', message: mustBe(pathText(path), 'non-empty text, a number or bytes', value) };
+      return { reason: 'no key', message: mustBeAt(path, 'non-empty text, a number or bytes', value) };
     }
     values.push(text);
   }

@@ -1,6 +1,5 @@
-import { mustBe } from '../errors.js';
 import { jsonOfStored } from '../model/json.js';
-import { pathText, valueAt, type Item, type Mapping } from './mapping.js';
+import { mustBeAt, pathText, valueAt, type Item, type Mapping, type Path } from './mapping.js';
 import { itemParts } from './marker.js';
 import { writeTemplate } from './template.js';
 
@@ -10,9 +9,9 @@ export interface Mismatch {
   readonly message: string;
 }
 
-function mismatch(attribute: string, allowed: string, value: unknown): Mismatch {
-  const reason = value === undefined ? `no ${attribute}` : `no match by ${attribute}`;
-  return { reason, message: mustBe(attribute, allowed, value) };
+function mismatch(path: Path, allowed: string, value: unknown): Mismatch {
+  const reason = value === undefined ? `no ${pathText(path)}` : `no match by ${pathText(path)}`;
+  return { reason, message: mustBeAt(path, allowed, value) };
 }
 
 /** Why an item does not match a mapping; if it does, it has expired. */
@@ -20,14 +19,14 @@ export function mismatchOf({ items = {}, where, ttl }: Mapping, item: Item): Mis
   for (const [attribute, template] of Object.entries(items)) {
     if (itemParts({ [attribute]: template }, item)) continue;
     const value = Object.hasOwn(item, attribute) ? item[attribute] : undefined;
-    return mismatch(attribute, `like ${JSON.stringify(writeTemplate(template))}`, value);
+    return mismatch([attribute], `like ${JSON.stringify(writeTemplate(template))}`, value);
   }
   if (itemParts(items, item) === undefined)
     return { reason: 'no match by items', message: 'a part has different values in two attributes' };
   for (const { path, holds, asked } of where) {
     const value = valueAt(item, path);
-    if (!holds(jsonOfStored(value))) return mismatch(pathText(path), `as asked by ${asked}`, value);
+    if (!holds(jsonOfStored(value))) return mismatch(path, `as asked by ${asked}`, value);
   }
   const path = ttl ?? [];
-  return { reason: 'expired', message: mustBe(pathText(path), 'a time to come', valueAt(item, path)) };
+  return { reason: 'expired', message: mustBeAt(path, 'a time to come', valueAt(item, path)) };
 }

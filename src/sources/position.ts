@@ -1,8 +1,7 @@
-import { mustBe } from '../errors.js';
 import { wrapLng, type Point } from '../geo/bounds.js';
 import { center, isGeohash } from '../geo/geohash.js';
 import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../geo/point-formats.js';
-import { isMap, opened, pathText, valueAt, type Item, type Mapping, type Path } from './mapping.js';
+import { isMap, mustBeAt, opened, valueAt, type Item, type Mapping, type Path } from './mapping.js';
 
 /** Why an item that matches is no marker. */
 export interface Fault {
@@ -67,7 +66,8 @@ function pairIn(value: unknown, format: Format): readonly unknown[] | undefined 
   let pair = inGeoJson(value);
   if (format !== 'geojson') {
     const parts = text.replace(/^[([]\s*|\s*[)\]]$/g, '').split(/\s*[,;]\s*|\s+/);
-    pair ??= wktPoint(text) ?? (parts.length === 2 ? parts : value);
+    const isPair = parts.length === 2 && parts.every((part) => !Number.isNaN(numberIn(part)));
+    pair ??= wktPoint(text) ?? (isPair ? parts : value);
   }
   return Array.isArray(pair) && pair.length >= 2 ? pair : undefined;
 }
@@ -79,7 +79,7 @@ const LAT = 'a latitude in degrees from -90 to 90';
 function readPlace(place: Place, item: Item, { zero, wrap }: Mapping['position']): Point | Fault {
   const fault = (path: Path, allowed: string, value: unknown): Fault => ({
     reason: isAbsent(value) ? 'no position' : 'invalid position',
-    message: mustBe(pathText(path), allowed, value),
+    message: mustBeAt(path, allowed, value),
   });
   let [at, northAt] = 'lng' in place ? [place.lng, place.lat] : [place.path, place.path];
   let [east, north] = [valueAt(item, at), valueAt(item, northAt)];
@@ -94,7 +94,8 @@ function readPlace(place: Place, item: Item, { zero, wrap }: Mapping['position']
   const unit = ('lng' in place && place.perDegree) || 1;
   const [lng, lat] = [numberIn(east) / unit, numberIn(north) / unit];
   if (!Number.isFinite(lng)) return fault(at, LNG, east);
-  if (!(Math.abs(lat) <= 90)) return fault(northAt, LAT, north);
+  const hint = Math.abs(lat) <= 180 && Math.abs(lng) <= 90 ? ' (are longitude and latitude swapped?)' : '';
+  if (!(Math.abs(lat) <= 90)) return fault(northAt, LAT + hint, north);
   if (!wrap && Math.abs(lng) > 180)
     return fault(at, `${LNG} from -180 to 180, unless its mapping has "wrap": true`, east);
   if (zero !== 'missing' || lng !== 0 || lat !== 0) return { lng: wrapLng(lng), lat: lat + 0 };

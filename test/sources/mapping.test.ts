@@ -18,6 +18,14 @@ function faultsOf(json: unknown): string[] {
   return [];
 }
 
+test.each([
+  [{ place: [Array(33).fill('a')] }, /^place\[0\] must be a path .*; got \["a","a",.*$/],
+  [{ name: 'a'.repeat(3_000) }, /^name must be a path .* \(3000 characters\)$/],
+  [{ items: { PK: 'a'.repeat(3_000) } }, /^items\.PK must be a template .* \(3000 characters\)$/],
+])('too long a path or template is named like any other fault (%#)', (mapping, fault) => {
+  expect(faultsOf({ ...SHOPS, ...mapping }).join('\n')).toMatch(fault);
+});
+
 describe('an error names the path in the mapping, what is allowed, and the value', () => {
   const PATH = 'must be a path such as "a.b[0].c", or a list of names where a name holds a dot, such as ["a.b", "c"]';
   const TEMPLATE = 'must be a template such as "SHOP#{key}": parts in braces, all different, with text between them';
@@ -39,6 +47,13 @@ describe('an error names the path in the mapping, what is allowed, and the value
       { ...SHOPS, position: { ...SHOPS.position, fallbck: 1 } },
       'position.fallbck is unknown; the nearest name is fallback',
     ],
+    [
+      { ...SHOPS, position: { lon: 'a', lat: 'b' } },
+      `position.lng ${PATH}; it is missing`,
+      'position.lon is unknown; the nearest name is lng',
+    ],
+    [{ ...SHOPS, name: ['a', -1] }, 'name[1] must be a name, or an index from 0; got -1'],
+    [{ ...SHOPS, name: ['a', 1e300] }, 'name[1] must be a name, or an index from 0; got 1e+300'],
     [
       { ...SHOPS, position: { lng: 'a..b', lat: 3 } },
       `position.lng ${PATH}; got "a..b"`,

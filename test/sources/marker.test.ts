@@ -68,6 +68,18 @@ describe('a position', () => {
     });
   });
 
+  test.each<[string, unknown, string]>([
+    ['lat,lng', new Set(['2', '1']), 'a list, or a Point; got ["2","1"]'],
+    ['lat,lng', Buffer.from('2,1'), `a list, or a Point; got "${Buffer.from('2,1').toString('base64')}"`],
+    ['lat,lng', '{"lat":2,"lng":1}', 'a list, or a Point; got "{\\"lat\\":2,\\"lng\\":1}"'],
+    ['lat,lng', 'N2 E1', 'a list, or a Point; got "N2 E1"'],
+    ['lat,lng', [120, 30], 'from -90 to 90 (are longitude and latitude swapped?); got 120'],
+    ['geojson', { type: 'Point', coordinates: [120, 200] }, 'from -90 to 90; got 200'],
+  ])('as %s in %j is a fault that names the whole value as it is stored, and what may be meant', (as, value, end) => {
+    const { message } = read({ position: { path: 'at', as } as never }, { id: 'a', at: value }) as { message: string };
+    expect(message.slice(-end.length)).toBe(end);
+  });
+
   test('is none in JSON nested too deeply for the stack', () => {
     const at = '{"geometry":'.repeat(50_000) + '1' + '}'.repeat(50_000);
     expect(read({ position: { path: 'at', as: 'geojson' } }, { id: 'a', at })).toMatchObject({

@@ -36,6 +36,14 @@ test('kinds that differ in nothing but their type are proposed together and apar
   ]);
 });
 
+test('items without a type are named in a kind of several', () => {
+  const items = ['car', undefined].flatMap((type) =>
+    Array.from({ length: 5 }, (_, at) => ({ id: `${type}${at}`, type, lat: 50 + at, lng: at, other: 1 })),
+  );
+  const table = { name: 'things', key: [{ name: 'id', type: 'S' }] as const };
+  expect(propose(table, items)[0]?.kind).toBe('car + (no kind)');
+});
+
 test('a type of items that are all alike is a category', () => {
   const [sites] = TABLES.filter(({ id }) => id === '09');
   const proposals = sites && propose(sites, sites.items);

@@ -33,7 +33,7 @@ const REJECTED: Readonly<Record<string, readonly string[]>> = {
   ),
   '23': [
     'meter.location must be a latitude and a longitude, as text such as "52.4, 16.9", a list, or a Point; got []',
-    'meter.location must be a latitude in degrees from -90 to 90; got "-130.5355"',
+    'meter.location must be a latitude in degrees from -90 to 90 (are longitude and latitude swapped?); got "-130.5355"',
     'meter.location must be a latitude and a longitude, as text such as "52.4, 16.9", a list, or a Point; got undefined',
   ],
 };

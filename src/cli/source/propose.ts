@@ -1,7 +1,7 @@
 import { CellportError } from '../../errors.js';
 import { proposeGeoLibrary } from '../../sources/propose/geo-library.js';
 import { likePositions } from '../../sources/propose/position.js';
-import { propose } from '../../sources/propose/propose.js';
+import { NO_KIND, propose } from '../../sources/propose/propose.js';
 import { describeSource, sampleItems, streamFault } from '../../store/source/describe-source.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
@@ -25,7 +25,7 @@ export async function proposeMapping(
     const message = `none of the ${grouped(items.length)} items looked at in table ${name} has a position that is recognized; ${why}. Write a mapping by hand: see docs/sources.md`;
     throw new CellportError('NOT_FOUND', message, { table: name });
   }
-  const labelOf = (each: string) => (each === '' ? '(no kind)' : each);
+  const labelOf = (each: string) => each || NO_KIND;
   say(`${grouped(items.length)} items looked at in table ${name}; kinds with a position:`);
   for (const each of proposals) {
     say(`  ${labelOf(each.kind)}: ${grouped(each.items)} items, ${grouped(each.markers)} markers`);

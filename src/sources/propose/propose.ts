@@ -47,6 +47,8 @@ export interface Proposal {
   readonly notes: readonly string[];
 }
 
+/** Items that nothing tells apart from others. */
+export const NO_KIND = '(no kind)';
 const MOST_ITEMS = 500;
 const MOST_KINDS = 20;
 const TYPE =
@@ -254,7 +256,10 @@ export function propose(table: SampledTable, sampled: readonly Item[]): Proposal
   }
   const partitions = ({ items: own }: Kind) => new Set(own.map((item) => textAt(item, table.key[0]?.name ?? '')));
   const kinds = [...shapes.values()].flatMap((alike) => {
-    const union = { kind: alike.map(({ kind }) => kind).join(' + '), items: alike.flatMap((one) => one.items) };
+    const union = {
+      kind: alike.map(({ kind }) => kind || NO_KIND).join(' + '),
+      items: alike.flatMap((one) => one.items),
+    };
     // Kinds in one partition are different things, such as the last position of a vehicle and all of them.
     const areApart = type !== undefined || isUnique(alike.flatMap((one) => [...partitions(one)]));
     if (alike.length === 1 || !areApart) return alike;
