@@ -11,6 +11,10 @@ const HINTS: readonly { readonly pattern: RegExp; readonly hint: string }[] = [
   },
   { pattern: /region is missing/i, hint: 'The AWS SDK found no region. Set AWS_REGION.' },
   {
+    pattern: /AccessDeniedException|not authorized to perform/i,
+    hint: 'A permission is missing: `cellport iam --role admin` prints those of all commands, and `--role source --table NAME` those to read a table of yours.',
+  },
+  {
     pattern: /ResourceNotFoundException|non-existent table/i,
     hint: 'A table does not exist: `cellport import`, `cellport serve` and `cellport table create` create it; `cellport table describe` shows what exists.',
   },

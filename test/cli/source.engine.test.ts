@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { readMapping, type Item } from '../../src/sources/mapping.js';
 import { createTable, putItem } from '../sources/foreign-table.js';
 import { markerOf } from '../sources/marker-of.js';
 import { TABLES } from '../sources/tables.js';
 import { allItems } from '../stream/support.js';
+import { engineProxy } from '../support/proxy.js';
 import { runCliHere } from '../support/run-cli.js';
 import { engineSettings, newDatabase, testDatabase } from '../support/test-database.js';
 
-const db = await testDatabase();
+const db = await testDatabase('readable', { stream: true });
 const settings = { ...engineSettings(), CELLPORT_TABLE: db.tables.entities, CELLPORT_LOG: 'silent' };
 const cli = (...args: string[]) => runCliHere(args, settings);
 const shops = `${db.tables.entities}-shops`;
@@ -50,7 +53,9 @@ test('a mapping is proposed from a sample of a table, and passes the check but f
   const file = await mappingFile('proposed', mapping);
   const checked = await cli('source', 'check', file);
   expect(checked.output).toMatch(/20 are markers,\n1 match but have no valid key or position, 20 do not match/);
-  expect(checked.output).toContain('a latitude in degrees from -90 to 90; got 91');
+  expect(checked.output).toContain(
+    'a latitude in degrees from -90 to 90 (are longitude and latitude swapped?); got 91',
+  );
   expect(checked.output).toContain('aws dynamodb update-table');
   expect(checked.code).toBe(2);
   expect(await cli('source', 'check', file, '--every', '1h')).toMatchObject({ code: 0 });
@@ -99,6 +104,52 @@ test('what is wrong is named: the table, the file, the field, the kind, and esca
   expect(await check({ ttl: 'at.lon' })).toMatch(/expired, .*: at.lon must be a time to come; got \d+/);
   const raw = await mappingFile('raw', JSON.stringify({ ...nothing, where: [], key: '{PK}/{SK}', name: 'title' }));
   expect((await cli('source', 'check', raw, '--sample', '100')).output).not.toContain('\u001b');
+});
+
+test("Cellport's own tables are not followed, as it would follow its own writes", async () => {
+  for (const table of Object.values(db.tables)) {
+    const refusal = {
+      code: 2,
+      output: expect.stringContaining(`one that Cellport does not write; got "${table}"`) as string,
+    };
+    expect(await cli('source', 'propose', '--table', table)).toMatchObject(refusal);
+    const file = await mappingFile(
+      'own',
+      JSON.stringify({ table, key: '{pk}/{sk}', position: { lng: 'lng', lat: 'lat' } }),
+    );
+    expect(await cli('source', 'create', 'own', file, '--every', '1h')).toMatchObject(refusal);
+  }
+});
+
+test('a permission that is missing is named by check, and ends a fill; so is a stream with too many readers', async () => {
+  const table = `${shops}-${randomUUID().slice(0, 8)}`;
+  await createTable(db, table, key, 'NEW_AND_OLD_IMAGES');
+  await putItem(db, table, { PK: 'SHOP#1', SK: 'META', at: { lon: 1, lat: 2 } });
+  const mapping = { table, key: '{PK}', position: { lng: 'at.lon', lat: 'at.lat' } };
+  const file = await mappingFile('denied', JSON.stringify(mapping));
+  let [denied, exception] = ['', 'AccessDeniedException'];
+  const proxy = engineProxy(undefined, (operation, body) =>
+    operation === denied && body.includes(table) ? exception : undefined,
+  ).listen(0, '127.0.0.1');
+  onTestFinished(() => void proxy.close());
+  await once(proxy, 'listening');
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const asked = (...args: string[]) => runCliHere(['source', ...args], { ...settings, AWS_ENDPOINT_URL_DYNAMODB: url });
+  expect((await asked('check', file)).code).toBe(0);
+  for (denied of ['DescribeTable', 'Scan', 'BatchGetItem', 'DescribeStream', 'GetShardIterator', 'GetRecords']) {
+    const { code, output } = await asked('check', file);
+    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringMatching(/cellport iam/) as string });
+    expect(output).toMatch(new RegExp(`\\(not authorized to perform: dynamodb:${denied}\\)\n$`));
+  }
+  expect(await asked('create', 'denied', file)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('dynamodb:GetRecords') as string,
+  });
+  exception = 'ProvisionedThroughputExceededException';
+  expect(await asked('check', file)).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/more readers than DynamoDB allows.*--every 1h/) as string,
+  });
 });
 
 test('a large partition does not keep others out of the sample, and without a position, what is named like one is told', async () => {

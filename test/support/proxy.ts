@@ -6,14 +6,25 @@ import { engine } from './test-database.js';
 
 /**
  * A proxy that forwards requests to the test run's engine, except those for which `holds` is true of the operation and
- * the request's JSON: they get no response.
+ * the request's JSON: they get no response, and those for which `refuses` names the exception that is the answer.
  */
-export function engineProxy(holds: (operation: string, body: string) => boolean = () => false): Server {
+export function engineProxy(
+  holds: (operation: string, body: string) => boolean = () => false,
+  refuses: (operation: string, body: string) => string | undefined = () => undefined,
+): Server {
   const { endpoint } = engine();
   return createServer((asked, answer) => {
     buffer(asked)
       .then(async (body) => {
-        if (holds(String(asked.headers['x-amz-target']).split('.').at(-1) ?? '', body.toString())) return;
+        const operation = String(asked.headers['x-amz-target']).split('.').at(-1) ?? '';
+        if (holds(operation, body.toString())) return;
+        const exception = refuses(operation, body.toString());
+        if (exception !== undefined) {
+          const message = `not authorized to perform: dynamodb:${operation}`;
+          answer.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+          answer.end(JSON.stringify({ __type: `com.amazon.coral.service#${exception}`, message }));
+          return;
+        }
         const got = await forward(endpoint, asked, body);
         answer.writeHead(got.status, got.headers).end(got.body);
       })

@@ -1,11 +1,14 @@
 import { PRICE_LIST } from '../../capacity/prices.js';
-import { CellportError } from '../../errors.js';
+import { CellportError, ifRefused } from '../../errors.js';
 import { entriesIn } from '../../sources/entries.js';
 import { keyText, type Mapping } from '../../sources/mapping.js';
 import { markersOf, type MappedItem } from '../../sources/marker.js';
 import { mismatchOf } from '../../sources/mismatch.js';
 import type { Item } from '../../store/database.js';
+import { send } from '../../store/request/send.js';
 import { describeSource, sampleItems, streamFault, type SourceTable } from '../../store/source/describe-source.js';
+import { wireKey } from '../../store/source/source-markers.js';
+import { openTableStream } from '../../stream/source/dynamodb.js';
 import { readMappingFile } from '../json-file.js';
 import { grouped, printable } from '../progress.js';
 import type { CommandSession } from '../session.js';
@@ -41,12 +44,39 @@ function reasonsFor(table: SourceTable, mapping: Mapping, mapped: readonly (read
   return Array.from(reasons, ([reason, { count: many, example }]) => `  ${grouped(many)} × ${reason}, e.g. ${example}`);
 }
 
+/**
+ * Reads as a server will: an item by its key, and the end of the stream unless the table is read again and again. Throws
+ * what DynamoDB refuses.
+ */
+async function tryReads(
+  { database, streams, call }: CommandSession,
+  { name, key }: SourceTable,
+  item: Item | undefined,
+  every: number | undefined,
+): Promise<void> {
+  if (item) await send(call, 'wireBatchGet', { RequestItems: { [name]: { Keys: [wireKey(key, item)] } } });
+  if (every !== undefined) return;
+  const stream = openTableStream(database, name, streams);
+  const current = await stream.identify();
+  const { shards } = await stream.listShards(current, undefined);
+  const shard = shards.at(-1)?.id;
+  if (shard === undefined) return;
+  await stream.readRecords(await stream.openShard(current, shard, { type: 'newest' })).catch(
+    ifRefused((error) => {
+      const readers = `a shard of the stream of table ${name} has more readers than DynamoDB allows, which are two`;
+      const advice = 'end one of them, or read the table again and again, with --every 1h';
+      throw new CellportError('THROTTLED', `${readers}: ${advice}`, {}, { cause: error });
+    }, 'THROTTLED'),
+  );
+}
+
 /** Tries a mapping on a sample, and says what a fill would cost. Fails if nothing matches, or the table cannot be followed. */
 export async function checkMapping(
-  { database, call }: CommandSession,
+  session: CommandSession,
   path: string,
   { sample = 500, every }: CheckOptions,
 ): Promise<void> {
+  const { database, call } = session;
   const { mapping } = await readMappingFile(path);
   const table = await describeSource(database, mapping.table);
   const items = await sampleItems(call, table.name, sample);
@@ -71,6 +101,7 @@ export async function checkMapping(
   const usd = (units * PRICE_LIST.prices.onDemandRead) / 1e6;
   say(`reading the table once takes ${grouped(units)} read units, ${usd.toFixed(2)} USD on demand`);
   const faults = [every === undefined ? streamFault(table) : undefined].filter((fault) => fault !== undefined);
+  if (every !== undefined || faults.length === 0) await tryReads(session, table, items[0], every);
   if (items.length > 0 && markers === 0) faults.push('no item of the sample is a marker');
   if (faults.length > 0) throw new CellportError('BAD_USER_INPUT', faults.join('\n'), { faults });
 }

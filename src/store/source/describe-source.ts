@@ -16,9 +16,11 @@ export interface SourceTable {
   readonly bytes: number;
 }
 
-/** Describes a table of others. Throws NOT_FOUND if it does not exist. */
+/** Describes a table of others. Throws NOT_FOUND if it does not exist, and BAD_USER_INPUT for one of Cellport's own. */
 export async function describeSource(database: Database, name: string): Promise<SourceTable> {
   if (!/^[\w.-]{3,255}$/.test(name)) throw badInput('--table', name, 'the name of a DynamoDB table');
+  // Cellport would follow its own writes.
+  if (Object.values(database.tables).includes(name)) throw badInput('table', name, 'one that Cellport does not write');
   const found = await describeTable(database, name);
   if (found === undefined) {
     const message = `there is no table ${JSON.stringify(name)} in this account and region`;

@@ -60,7 +60,7 @@ function wholeMarker(collection: SourceCollection, found: SourceMarker): Marker 
 type WireKey = Record<string, AttributeValue>;
 
 /** The wire format of a primary key. */
-function wireKey(tableKey: readonly TableKeyAttribute[], key: Item): WireKey {
+export function wireKey(tableKey: readonly TableKeyAttribute[], key: Item): WireKey {
   const valueOf = ({ name, type }: TableKeyAttribute): AttributeValue => {
     const value = key[name];
     if (type === 'B') return wireOf(value) as unknown as AttributeValue;

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.js';
 import { CellportError } from '../../errors.js';
 import { retry } from '../../retry.js';
+import { isFailure } from '../../store/request/failures.js';
 import { NoStream, StreamFailure, type RecordBatch, type ShardStart, type StreamPort } from '../ports.js';
 import type { Loss } from '../state.js';
 
@@ -52,11 +53,12 @@ export interface ShardCursor {
 const MOST_ITERATORS = 11;
 
 /**
- * Repeats a call to the stream until it succeeds. Throws StreamFailure and NoStream at once, because retrying does not
- * help.
+ * Repeats a call to the stream until it succeeds. Throws StreamFailure, NoStream and denied permissions at once, because
+ * retrying does not help.
  */
 export function untilAnswered<T>(clock: Clock, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
-  const retryable = (error: unknown) => !(error instanceof StreamFailure || error instanceof NoStream);
+  const retryable = (error: unknown) =>
+    !(error instanceof StreamFailure || error instanceof NoStream || isFailure(error, 'AccessDeniedException'));
   const work = async () => {
     signal.throwIfAborted();
     return call();
