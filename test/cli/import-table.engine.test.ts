@@ -166,6 +166,22 @@ test('an import of a table that was interrupted resumes, whatever the size of pa
   paged.client.destroy();
 });
 
+test('a mapping that no item matches is told, and a collection that takes no writes before the table is read', async () => {
+  const table = tableName('unlike');
+  await makeGeoTable(database, table, good);
+  const mapping = { table, key: '{rangeKey}', position: { path: 'geoJson', as: 'lat,lng' } };
+  const unlike = await file('unlike.json', JSON.stringify({ ...mapping, where: [{ path: 'kind', eq: 'shop' }] }));
+  const none = await cellport('import', unlike, '--from-table', table, '-c', 'unlike');
+  expect(none).toMatchObject({ code: 0, output: expect.stringContaining('no item matches the mapping') as string });
+  const path = await file('like.json', JSON.stringify(mapping));
+  expect((await cellport('source', 'create', 'followed', path, '--every', '1h')).output).toMatch(
+    /servers read it again every 1 h 0 min/,
+  );
+  const refused = await cellport('import', path, '--from-table', table, '-c', 'followed');
+  expect(refused).toMatchObject({ code: 2, output: expect.stringContaining('followed follows a table') as string });
+  expect(refused.output).not.toContain('items read');
+});
+
 test('what is wrong is named before anything is read', async () => {
   const path = await file(
     'mapping.json',

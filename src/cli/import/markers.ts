@@ -105,6 +105,8 @@ export async function importMarkerRows(
   const what = { name, what: 'marker', resume: 'run the same command again to resume' } as const;
   await runImport(what, options, async ({ session, table, rejects, bars: { onChecked, onProgress, end }, report }) => {
     const { config, database, signal } = session;
+    // First, as it costs much to read a table.
+    const opened = await openCollection(database, collectionInput(options));
     const { source, done, notes } = await open(session);
     let derived: Promise<DerivedData> | undefined;
     const openOwn = () => (derived ??= openDerivedOf(session));
@@ -112,7 +114,6 @@ export async function importMarkerRows(
     try {
       const began = systemClock.now();
       const extent = new Extent();
-      const opened = await openCollection(database, collectionInput(options));
       const unknown = new Set(opened.created ? options.mapProperty : []);
       let found: Promise<boolean> | undefined;
       let prune: (() => Promise<void>) | undefined;

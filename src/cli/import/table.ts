@@ -27,6 +27,7 @@ export async function importTable(table: string, file: string, options: ImportOp
     const { rows, identity } = await openTable(job).finally(() => bar.end());
     const took = duration(systemClock.now() - began);
     console.log(`${grouped(meter.itemsScanned)} items read in ${took}, ${grouped(meter.readUnits)} read units`);
+    if (rows.size === 0) console.error('no item matches the mapping: see `cellport source check`');
     return { source: { name: `table ${table}`, identity: `${identity} ${json}`, rows } };
   });
 }
