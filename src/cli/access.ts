@@ -1,7 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { systemClock } from '../clock.js';
+import { badInput } from '../errors.js';
 import { PERIODS, type Budget } from '../model/budget.js';
+import { readInstant } from '../model/instant.js';
 import { QUOTA_NAMES, type Quotas } from '../model/quotas.js';
 import type { KeyOptions } from './access/keys.js';
 import { changing } from './changing.js';
@@ -30,9 +32,10 @@ function quota(text: string, before: Quotas = {}): Quotas {
 
 /** An instant that is past, in milliseconds since 1970: a later one would refuse tokens that are yet to be issued. */
 function pastTime(text: string): number {
-  const at = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN;
+  const allowed = 'a time that is past, such as 2026-11-30T12:00:00Z';
+  const at = Date.parse(readInstant('--issued-before', text, allowed));
   if (at <= systemClock.wall()) return at;
-  throw new InvalidArgumentError('Expected a time that is past, such as 2026-11-30T12:00:00Z.');
+  throw badInput('--issued-before', text, allowed);
 }
 
 const collect = (text: string, before: readonly string[] | undefined) => [...(before ?? []), text];

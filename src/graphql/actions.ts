@@ -55,6 +55,7 @@ export function refusalOf(access: Access, action: Action, key: string): Cellport
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** The name of a field in the answer. */
 export const answerKey = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
 /** The variables of an operation as they were given, with the defaults of the others. */

@@ -11,6 +11,8 @@ test('a text that looks like a variable and is none is refused: everything would
   expect(() => readRules(rules)).toThrow(/roles\.one\[0\]\.where: \$user-id is no variable/);
   const jwt = { jwks: 'https://id.example/jwks', issuer: 'a', audience: 'b', variables: { 'user-id': 'sub' } };
   expect(() => readRules({ roles: {}, jwt })).toThrow(/variables.*named by letters/);
+  const long = { ...jwt, variables: {}, issuer: 'a'.repeat(513) };
+  expect(() => readRules({ roles: {}, jwt: long })).toThrow(/issuer must have at most 512 characters/);
 });
 
 test.each([

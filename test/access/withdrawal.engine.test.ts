@@ -104,9 +104,9 @@ test('tokens are revoked up to a time that is told, and stay so if an earlier on
   expect(await before()).toBe(Date.parse('2026-02-01T10:00:00Z'));
   expect((await revoke('--issued-before', '2026-01-01T00:00:00Z')).code).toBe(0);
   expect(await before()).toBe(Date.parse('2026-02-01T10:00:00Z'));
-  for (const time of ['yesterday', '2026-02-01', '2999-01-01T00:00:00Z', '2026-02-40T00:00:00Z']) {
+  for (const time of ['yesterday', '2026-02-01', '2999-01-01T00:00:00Z', '2026-02-30T00:00:00Z']) {
     const { code, output } = await revoke('--issued-before', time);
-    expect([code, output]).toEqual([2, expect.stringContaining('Expected a time that is past')]);
+    expect([code, output]).toEqual([2, expect.stringContaining('--issued-before must be a time that is past')]);
   }
   const now = Date.now();
   await revoke();

@@ -6,7 +6,7 @@ import { openTables } from '../../store/table/tables.js';
 import { changing } from '../changing.js';
 import { Interrupted } from '../failure.js';
 import { duration, grouped, importBars, printable, sum, type ImportBars } from '../progress.js';
-import { type CommandSession } from '../session.js';
+import type { CommandSession } from '../session.js';
 
 /** Options of every import. */
 export interface ReportOptions {
