@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-import { ProjectSequencer } from './test/support/project-sequencer.js';
+import { KindSequencer } from './test/support/kind-sequencer.js';
+import { searchThread } from './test/support/search-thread.js';
 
 /**
  * What a test needs is in its name: `x.test.ts` neither DynamoDB Local nor a browser, `x.engine.test.ts` DynamoDB Local,
@@ -12,7 +13,22 @@ const named = (kind: string) => [`test/**/*.${kind}.test.ts`];
 
 const ENGINE_SETUP = 'test/support/start-engine.ts';
 
+const KINDS = [
+  { name: 'unit', include: ['test/**/*.test.ts'], exclude: named('{engine,browser,opensearch,soak}') },
+  // Before the others that need an engine: it starts while the pages are built.
+  { name: 'browser', include: named('browser'), globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP] },
+  { name: 'engine', include: named('{engine,soak}'), globalSetup: ENGINE_SETUP },
+  { name: 'opensearch', include: named('opensearch'), globalSetup: [ENGINE_SETUP, 'test/support/start-opensearch.ts'] },
+];
+/** For whole runs, because each project starts workers of its own, which load the same modules. */
+const ALL = {
+  name: 'all',
+  include: ['test/**/*.test.ts'],
+  globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP, 'test/support/start-opensearch.ts'],
+};
+
 export default defineConfig({
+  plugins: [await searchThread()],
   resolve: {
     // Vite would take graphql's ES modules for our source where Node takes its CommonJS ones for everybody's: two copies,
     // and neither believes the other's types.
@@ -30,46 +46,23 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // More than cores, as much of the time goes into waiting: for leases, restarts, streams.
     maxWorkers: 4,
+    // With Node's 16 MB, collecting garbage takes twice the CPU time.
+    execArgv: ['--max-semi-space-size=64'],
     // Loading the same modules again for each file took a fifth of the time.
     isolate: false,
     // All projects and workers, and the next run, take a module as it was compiled once.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/support/each-file.ts'],
-    sequence: { sequencer: ProjectSequencer },
+    sequence: { sequencer: KindSequencer },
     env: {
       // The AWS SDK warns about Node 20 once in each worker.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
       // Engines that tests start run for seconds, in which Java's optimizing compiler costs more than it saves.
       JDK_JAVA_OPTIONS: process.env['JDK_JAVA_OPTIONS'] ?? '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
     },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: named('{engine,browser,opensearch,soak}'),
-        },
-      },
-      // Before the others that need an engine: it starts while the pages are built.
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          include: named('browser'),
-          globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP],
-        },
-      },
-      // Together, because each project starts its own workers, which load the same modules.
-      { extends: true, test: { name: 'engine', include: named('{engine,soak}'), globalSetup: ENGINE_SETUP } },
-      {
-        extends: true,
-        test: {
-          name: 'opensearch',
-          include: named('opensearch'),
-          globalSetup: [ENGINE_SETUP, 'test/support/start-opensearch.ts'],
-        },
-      },
-    ],
+    projects:
+      process.env['CELLPORT_ALL_TESTS'] === '1'
+        ? [{ extends: true, test: ALL }]
+        : KINDS.map((test) => ({ extends: true, test })),
   },
 });

@@ -11,6 +11,7 @@ import { eachInTurns, type Turn } from '../scheduling/turns.js';
 import { getBlocks, type BlockName } from '../store/cell/blocks.js';
 import { blockFromItem } from '../store/cell/cells.js';
 import type { Call, Item } from '../store/database.js';
+import { derivedKind } from '../store/request/read-log.js';
 import type { Budget } from './budget.js';
 import { blockName, type CellCache } from './cell-cache.js';
 import type { FillToken } from './followed-cache.js';
@@ -181,8 +182,9 @@ export class BlockLoader {
     const [first, last] = [blocks[0], blocks.at(-1)];
     // The block of a whole collection has no position on a map.
     if (!reads || !first || !last || last.parent === '') return;
-    const range = this.#call.db.keys.cellRange(scope, first.parent, last.parent);
+    const { keys } = this.#call.db;
+    const range = keys.cellRange(scope, first.parent, last.parent);
     const items = blocks.filter(isOccupied).length;
-    reads.push({ index: 'cells', ...range, items, readUnits, cached: readUnits === 0 });
+    reads.push({ index: derivedKind(keys, range.pk, range.from), ...range, items, readUnits, cached: readUnits === 0 });
   }
 }

@@ -13,7 +13,7 @@ function textAt(item: Item | undefined, attribute: string | undefined): string |
 }
 
 /** The kind of items of the derived table in a range. */
-function derivedKind(keys: Database['keys'], pk: string, from: string | null): 'cells' | 'pages' | 'derived' {
+export function derivedKind(keys: Database['keys'], pk: string, from: string | null): 'cells' | 'pages' | 'derived' {
   if (keys.parsePage({ pk, sk: from ?? '' }) !== undefined) return 'pages';
   return from !== null && keys.parseCell({ pk, sk: from }) !== undefined ? 'cells' : 'derived';
 }
