@@ -30,6 +30,7 @@ export async function searchThread(): Promise<Plugin> {
   const compiled = JSON.stringify(pathToFileURL(join(folder, 'call-thread.js')).href);
   return {
     name: 'search-thread',
+    watchChange: compile,
     enforce: 'pre',
     transform: {
       filter: { id: /\/src\/search\/embedded\/call-thread\.ts$/ },
