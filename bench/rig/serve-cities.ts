@@ -17,7 +17,8 @@ export async function startServer(
   settings: Readonly<Record<string, string>>,
   ready: (line: string) => boolean,
 ): Promise<Served> {
-  const child = spawn(process.execPath, ['dist/cli/main.js', 'serve', ...args], {
+  // The option is that of the container image, of workers and of `npm start`.
+  const child = spawn(process.execPath, ['--max-semi-space-size=32', 'dist/cli/main.js', 'serve', ...args], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: {
       ...process.env,
