@@ -192,6 +192,9 @@ test('a worker that is killed is replaced, and only its own connections end', as
   // When the last one is answered, those before have been accepted.
   for (let n = 0; n < 4; n += 1) expect(await send('/healthz')).toMatchObject({ status: 200 });
   const [first = 0, second = 0] = workers();
+  const counted = async () => Number(/operation="Known",code=""\} (\d+)/.exec((await send('/metrics')).body)?.[1]);
+  for (let n = 0; n < 6; n += 1) await ask('query Known { collection(key: "parks") { key } }');
+  expect(await counted()).toBe(6);
   process.kill(first, 'SIGKILL');
   for (let n = 0; n < 30; n += 1) expect(await send('/healthz')).toMatchObject({ status: 200 });
   // How they are spread depends on connections of the tests before, which may not be known to have ended.
@@ -206,9 +209,22 @@ test('a worker that is killed is replaced, and only its own connections end', as
   // Requests wait for the one that has begun.
   process.kill(second, 'SIGKILL');
   for (let n = 0; n < 4; n += 1) await write(200 + n);
+  expect(await counted()).toBe(6);
   expect(workers()).not.toContain(first);
   expect(workers()).not.toContain(second);
   for (const socket of idle) socket.destroy();
+});
+
+test('metrics do not wait for a worker that hangs', async () => {
+  const [first = 0] = workers();
+  process.kill(first, 'SIGSTOP');
+  try {
+    // At most one of them is its own.
+    const { body } = await Promise.race([send('/metrics'), send('/metrics')]);
+    expect(body).toMatch(/cellport_counts_exact 1\n/);
+  } finally {
+    process.kill(first, 'SIGCONT');
+  }
 });
 
 test('SIGTERM to the group ends all processes in order, after the requests in progress', async () => {

@@ -40,6 +40,11 @@ export class Channel<Theirs extends Offered<Theirs>> {
   #lastId = 0;
   #isClosed = false;
 
+  /** Whether the other process has ended. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   constructor(send: (messages: readonly Message[]) => void) {
     this.#send = send;
   }

@@ -39,6 +39,16 @@ function mergedHotKeys(all: readonly HotKeys[]): HotKeys {
   };
 }
 
+/**
+ * What processes that have ended have counted: sums of counters must not fall, as whoever computes rates
+ * takes that for a restart and counts all processes again.
+ */
+export async function countedBy(ended: readonly Snapshot[]): Promise<Snapshot> {
+  const all = await AggregatorRegistry.aggregate(ended.map(({ others }) => others)).getMetricsAsJSON();
+  const others = all.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
+  return { hotKeys: { readUnits: 0, writeUnits: 0, seconds: 0, missedAtMost: 0, keys: [] }, others };
+}
+
 /** The sums of the metrics of several processes. */
 export function mergedMetrics(snapshots: () => Promise<readonly Snapshot[]>): Metrics {
   return {

@@ -4,7 +4,9 @@ import type { Collection } from '../../model/collection.js';
 import type { StreamRecord } from '../../stream/change.js';
 import type { Caches } from '../consumer.js';
 import type { Hub } from '../live.js';
+import type { Channel } from './channel.js';
 import type { WorkerProcesses } from './processes.js';
+import type { WorkerCalls } from './protocol.js';
 
 /** The caches of all workers. */
 export const cachesOf = ({ tell }: WorkerProcesses): Caches => ({
@@ -17,9 +19,9 @@ export const cachesOf = ({ tell }: WorkerProcesses): Caches => ({
 export class WorkersHub implements Hub {
   readonly #workers: WorkerProcesses;
   readonly #keys: Keyspace;
-  /** Collections whose sources are followed while anyone subscribes, and those to which anyone does, by key. */
+  /** Collections whose sources are followed while anyone subscribes, and those to which clients of a worker do, by key. */
   readonly #followed = new Set<string>();
-  #heard: ReadonlySet<string> = new Set();
+  readonly #heard = new Map<Channel<WorkerCalls>, readonly string[]>();
   isConnected = false;
 
   constructor(workers: WorkerProcesses, keys: Keyspace) {
@@ -47,12 +49,15 @@ export class WorkersHub implements Hub {
 
   isHeard({ key }: Pick<Collection, 'key'>): boolean {
     this.#followed.add(key);
-    return this.#heard.has(key);
+    return [...this.#heard.values()].some((keys) => keys.includes(key));
   }
 
   /** Learns to which of the collections whose sources are followed anyone subscribes. */
   async listen(): Promise<void> {
     const keys = [...this.#followed];
-    if (keys.length > 0) this.#heard = new Set((await this.#workers.ask((worker) => worker.ask('heard', keys))).flat());
+    for (const worker of this.#heard.keys()) if (worker.isClosed) this.#heard.delete(worker);
+    // For one that does not answer in time, as before.
+    if (keys.length > 0)
+      await this.#workers.ask(async (worker) => this.#heard.set(worker, await worker.ask('heard', keys)));
   }
 }

@@ -17,10 +17,11 @@ import { createAdmin, listen } from '../listen.js';
 import { receiveLive } from '../live.js';
 import { openSearch, openUpkeep, type Server, type ServerParts, type Upkeep } from '../open-server.js';
 import type { ServerSearch } from '../search.js';
-import { mergedMetrics, snapshotOf, type Snapshot } from './metrics.js';
+import type { Channel } from './channel.js';
+import { countedBy, mergedMetrics, snapshotOf, type Snapshot } from './metrics.js';
 import { cachesOf, WorkersHub } from './passed-on.js';
 import { WorkerProcesses, type Worker } from './processes.js';
-import type { PrimaryCalls, UpkeepState } from './protocol.js';
+import type { PrimaryCalls, UpkeepState, WorkerCalls } from './protocol.js';
 
 const TELL_EVERY_MS = 100;
 /** Beyond what requests in progress may take. */
@@ -68,9 +69,17 @@ function sharedCalls(config: Config, backend: Backend, search: ServerSearch | un
 /** What reads the metrics of all processes. */
 function snapshotsOf(workers: WorkerProcesses, { consumption, keys }: Database) {
   const metrics = consumption && metricsOf(consumption, keys);
+  const latest = new Map<Channel<WorkerCalls>, Snapshot>();
+  let ended = countedBy([]);
   return async (): Promise<Snapshot[]> => {
     const own = metrics ? [await snapshotOf(metrics)] : [];
-    return [...own, ...(await workers.ask((worker) => worker.ask('snapshot')))];
+    await workers.ask(async (worker) => latest.set(worker, await worker.ask('snapshot')));
+    for (const [worker, snapshot] of latest) {
+      if (!worker.isClosed) continue;
+      latest.delete(worker);
+      ended = ended.then((before) => countedBy([before, snapshot]));
+    }
+    return [...own, await ended, ...latest.values()];
   };
 }
 

@@ -14,8 +14,8 @@ const EARLY_MS = 10_000;
 const PAUSES = { firstMs: 500, longestMs: 30_000 };
 /** A worker that takes so few of its messages has stopped working, and those that wait would fill the memory. */
 const MOST_UNSENT = 50_000;
-/** A worker that takes longer to note what others have written is no longer waited for. */
-const NOTED_WITHIN_MS = 1_000;
+/** A worker that takes longer to answer the primary process is no longer waited for. */
+const ANSWERS_WITHIN_MS = 1_000;
 /** How long what a process has sent takes to arrive after its end. */
 const LAST_MESSAGES_MS = 50;
 /** Connections that wait for a worker while there is none. */
@@ -70,23 +70,25 @@ export class WorkerProcesses {
     for (const { channel } of this.#joined) channel.tell(...call);
   };
 
-  /** The answers of all that have joined but one, and but those that end meanwhile. */
+  /** The answers of all that have joined but one, and but those that end meanwhile or do not answer in time. */
   async ask<T>(of: (worker: Channel<WorkerCalls>) => Promise<T>, but?: Worker): Promise<T[]> {
     const others = this.#joined.filter((worker) => worker !== but);
-    const answers = await Promise.allSettled(others.map(({ channel }) => of(channel)));
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const answers: T[] = [];
+    const answered = new AbortController();
+    const all = Promise.allSettled(others.map(async ({ channel }) => answers.push(await of(channel))));
+    await Promise.race([all, systemClock.sleep(ANSWERS_WITHIN_MS, answered.signal)]);
+    answered.abort();
+    return [...answers];
+  }
+
+  /** Asks all but one to note something, and waits until they have. */
+  async note(but: Worker, of: (worker: Channel<WorkerCalls>) => Promise<void>): Promise<void> {
+    await this.ask(of, but);
   }
 
   /** The first answer of any that has joined; undefined if there is none. */
   first<T>(of: (worker: Channel<WorkerCalls>) => Promise<T>): Promise<T | undefined> {
     return Promise.any(this.#joined.map(({ channel }) => of(channel))).catch(() => undefined);
-  }
-
-  /** Asks all but one to note something, and waits until they have. */
-  async note(but: Worker, of: (worker: Channel<WorkerCalls>) => Promise<void>): Promise<void> {
-    const noted = new AbortController();
-    const all = this.ask(of, but).finally(() => noted.abort());
-    await Promise.race([all, systemClock.sleep(NOTED_WITHIN_MS, noted.signal)]);
   }
 
   /** Starts so many, and resolves when they answer. Throws UNAVAILABLE if one of them ends before. */

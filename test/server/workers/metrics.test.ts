@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import type { HotKey, HotKeys } from '../../../src/http/metrics.js';
 import { PARTITION_LIMITS } from '../../../src/model/dynamodb-limits.js';
-import { mergedMetrics, snapshotOf, type Snapshot } from '../../../src/server/workers/metrics.js';
+import { countedBy, mergedMetrics, snapshotOf, type Snapshot } from '../../../src/server/workers/metrics.js';
 
 const WEIGHT = PARTITION_LIMITS.readUnits / PARTITION_LIMITS.writeUnits;
 
@@ -45,5 +45,15 @@ test('the metrics of several processes are added up, each hot key with all that 
   ]);
   const text = await (await metrics.registry()).metrics();
   expect(text).toContain('requests{code=""} 7\n');
+  expect(text).toContain('behind 2\n');
+});
+
+test('what an ended process has counted stays in the sums, without its gauges', async () => {
+  const before = await countedBy([await countedBy([]), await snapshot(60, [hot('a', 10, 0)], 3, 9)]);
+  const all = [await countedBy([before, await snapshot(60, [], 2, 8)]), await snapshot(30, [hot('a', 2, 0)], 4, 2)];
+  const metrics = mergedMetrics(async () => all);
+  expect((await metrics.hotKeys()).keys).toEqual([{ ...hot('a', 2, 0), share: 1 }]);
+  const text = await (await metrics.registry()).metrics();
+  expect(text).toContain('requests{code=""} 9\n');
   expect(text).toContain('behind 2\n');
 });
