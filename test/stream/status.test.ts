@@ -77,6 +77,37 @@ test('a server beside the owner does not say that counts include a write before 
   expect(worst).toBeLessThanOrEqual(0);
 });
 
+test('a server beside an owner whose batches are always late knows how late', async () => {
+  const { world, start, put } = fleet();
+  const owner = start('owner', (ports) => ({
+    cells: {
+      ...ports.cells,
+      async write(...args: Parameters<Ports['cells']['write']>) {
+        await owner.clock.sleep(4_000);
+        return ports.cells.write(...args);
+      },
+    },
+  }));
+  await world.run(() => owner.consumer.status().behindMs === 0, 5_000);
+  const other = start('other');
+  let n = 0;
+  const late: number[] = [];
+  await world.run(() => {
+    if (world.now > 500 * n) put(`m${(n += 1)}`, n % 90, 50);
+    const [{ behindMs: own = Infinity }, { behindMs, owner: owns }] = [
+      owner.consumer.status(),
+      other.consumer.status(),
+    ];
+    expect(owns).toBe(false);
+    if (world.now > 20_000) late.push((behindMs ?? Infinity) - own);
+    return false;
+  }, 60_000);
+  owner.process.kill();
+  other.process.kill();
+  expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...late)).toBeLessThan(12_000);
+});
+
 test('an owner whose machine has slept does not say that it has read everything', async () => {
   const { world, start, put } = fleet();
   // A machine that sleeps: its monotonic clock (CLOCK_MONOTONIC) and its timers stand still, its wall clock goes on.

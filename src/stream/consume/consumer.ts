@@ -5,6 +5,7 @@ import { LeaseLost, whileLeased, type Lease } from '../../store/lease.js';
 import { CellMemory } from '../cells/memory.js';
 import { firstState } from '../state.js';
 import { LOAD_POLICY } from './flood.js';
+import { CLOCKS_DIFFER_MS } from './follower.js';
 import { OtherFormat, takeOwnership } from './owners.js';
 import type { BatchLimits } from './reader.js';
 import type { Progress, SessionOptions, SessionParts, SessionTuning } from './session-options.js';
@@ -103,7 +104,7 @@ export class Consumer {
   readonly #progress: Progress = { latest: undefined, completeAt: undefined, endAt: undefined, blocksWritten: 0 };
   /** That of the session which is running. */
   #lease: Lease<StreamState> | undefined;
-  #looked: { readonly version: number; readonly at: number; readonly changedAt: number } | undefined;
+  #looked: (Pick<StreamState, 'version' | 'endAt'> & { readonly at: number; readonly changedAt: number }) | undefined;
 
   constructor(options: ConsumerOptions) {
     const { state, cells, leaseMs = LEASE_MS, pollMs = POLL_MS, limits = LIMITS, load = LOAD_POLICY } = options;
@@ -189,14 +190,22 @@ export class Consumer {
   #look(state: StreamState): void {
     const at = this.#options.clock.now();
     const isSame = this.#looked?.version === state.version;
+    const { endAt } = state;
     // A version not seen at the previous read was written after it.
     if (this.#looked !== undefined && !isSame) {
       this.#writes.clear();
-      // `atEnd` means: at most a quarter of a lease before it was written.
-      if (state.atEnd) this.#progress.completeAt = this.#looked.at - this.#leaseMs / 4;
+      // `atEnd` means: at most a quarter of a lease before it was written. While batches wait under load, it never is.
+      if (state.atEnd) this.#noteComplete(this.#looked.at - this.#leaseMs / 4);
+      const wasThere = endAt === null || endAt === this.#looked.endAt;
+      if (!wasThere) this.#noteComplete(at - (this.#options.clock.wall() - endAt) - CLOCKS_DIFFER_MS);
     }
-    this.#looked = { version: state.version, at, changedAt: isSame ? (this.#looked?.changedAt ?? at) : at };
+    this.#looked = { version: state.version, endAt, at, changedAt: isSame ? (this.#looked?.changedAt ?? at) : at };
     this.#progress.latest = state;
+  }
+
+  /** Notes when the cells were complete, as another process has told. */
+  #noteComplete(at: number): void {
+    this.#progress.completeAt = Math.max(at, this.#progress.completeAt ?? -Infinity);
   }
 
   /** Whether another process seems to hold the lease. */
