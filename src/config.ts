@@ -230,6 +230,10 @@ export function readConfig(
   };
 }
 
+/** Whether a variable is no setting, so that it would be ignored; those of the environment may be passed on. */
+export const isUnknown = (name: string, value: unknown, outer: Environment = process.env): boolean =>
+  !Object.hasOwn(variables.shape, name) && value !== outer[name];
+
 /**
  * Turns off the AWS SDK's warning on Node 20 that versions from January 2027 will need Node 22: the SDK's version is
  * pinned. Call before the SDK is loaded.

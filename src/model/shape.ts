@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CellportError, shown } from '../errors.js';
 
 /** The known name that has most pairs of letters in common with this one; the first letter counts as a pair. */
-function nearest(name: string, known: readonly string[]): string | undefined {
+export function nearest(name: string, known: readonly string[]): string | undefined {
   const pairs = (text: string) => Array.from(` ${text}`, (_, at) => ` ${text}`.slice(at, at + 2));
   const common = (other: string) => pairs(other).filter((pair) => ` ${name}`.includes(pair)).length / other.length;
   return known.toSorted((a, b) => common(b) - common(a))[0];

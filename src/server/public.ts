@@ -1,10 +1,8 @@
 /** `cellport/server`: Cellport as a part of your own server. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 
-import type { Authorize } from '../access/authorization.js';
 import { authorizedBy } from '../access/authorize.js';
 import { credentialIn } from '../access/credential.js';
 import { readConfig } from '../config.js';
@@ -12,11 +10,9 @@ import { CellportError, type ErrorCode } from '../errors.js';
 import { createContext } from '../graphql/context.js';
 import { formatted } from '../graphql/error-format.js';
 import { SCHEMA } from '../graphql/schema-text.js';
-import type { Extension } from '../graphql/schema.js';
 import { Work } from '../graphql/work.js';
 import { fetchFrom } from '../http/fetch.js';
 import { createLog } from '../log-output.js';
-import type { Log } from '../log.js';
 import { openTables } from '../store/table/tables.js';
 import { tracedByOthers } from '../tracing.js';
 import { openBackend } from './backend.js';
@@ -33,33 +29,13 @@ import type {
   ViewQuery,
 } from './generated.js';
 import { openServer, type Server } from './open-server.js';
+import { checkOptions, type CellportOptions } from './options.js';
 
 export { CellportError, type ErrorCode } from '../errors.js';
 export type { Log } from '../log.js';
 export type { Authorization, AuthorizationQuestion } from '../access/authorization.js';
 export type { Extension } from '../graphql/schema.js';
-
-export interface CellportOptions extends Extension {
-  /** The name of the entity table; `CELLPORT_TABLE` by default. Missing tables are created. */
-  readonly table?: string | undefined;
-  /** Its region, credentials and endpoint are used; by default those of the AWS variables. */
-  readonly client?: DynamoDBClient | undefined;
-  /** Whether this process may follow the table's stream; true by default. */
-  readonly consumer?: boolean | undefined;
-  /** Whether the schema is a subgraph of Federation 2; `CELLPORT_FEDERATION` by default. */
-  readonly federation?: boolean | undefined;
-  /** Settings as in docs/configuration.md, in place of the environment variables of the same names. */
-  readonly settings?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Decides in place of rules of access, for everything that is read or changed. It answers at once, so look up who asks
-   * before. Caches keep no answers then.
-   */
-  readonly authorize?: Authorize | undefined;
-  /** Encrypts cursors of who sees only some markers: the same on all servers. Random by default. */
-  readonly cursorSecret?: string | undefined;
-  /** Lines of JSON on stdout by default. */
-  readonly log?: Log | undefined;
-}
+export type { CellportOptions } from './options.js';
 
 /** A request in your server: a `Request` of fetch, or one of Node's. */
 export type AnyRequest = { readonly headers: Headers } | { readonly headers: IncomingHttpHeaders };
@@ -139,10 +115,11 @@ function ownSettings({ table, consumer, federation, settings }: CellportOptions)
 }
 
 /**
- * Opens Cellport in this process, without a port of its own. Throws BAD_USER_INPUT for invalid settings, and UNAVAILABLE if
+ * Opens Cellport in this process, without a port of its own. Throws BAD_USER_INPUT for invalid options and settings, and UNAVAILABLE if
  * DynamoDB cannot be reached.
  */
 export async function createCellport(options: CellportOptions = {}): Promise<Cellport> {
+  checkOptions(options);
   const read = readConfig({ own: ownSettings(options) });
   const { authorize, cursorSecret, client, typeDefs, resolvers, log = createLog(read.logLevel) } = options;
   // What one may see depends on more than the headers that caches know.

@@ -9,7 +9,7 @@ import { createYoga } from 'graphql-yoga';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { silentLog, type LogFields } from '../../src/log.js';
-import { createCellport, typeDefs, type Cellport } from '../../src/server/public.js';
+import { createCellport, typeDefs, type Cellport, type CellportOptions } from '../../src/server/public.js';
 import { until } from '../live/support.js';
 import { randomFrom } from '../support/random.js';
 import { engine } from '../support/test-database.js';
@@ -151,6 +151,25 @@ describe('without GraphQL', () => {
       code: 'BAD_USER_INPUT',
       message: expect.stringMatching(/CELLPORT_CACHE_MB.*"much"/) as unknown,
     });
+    const options = (given: object) => createCellport(given as CellportOptions).catch((error: Error) => error.message);
+    expect(await options({ tabel: 'x', consumer: 'off', cursorSecret: '' })).toBe(
+      'tabel is unknown; the nearest name is table\nconsumer must be true or false; got "off"\n' +
+        'cursorSecret must be text of a character or more; got ""',
+    );
+    // What is no client may be the configuration of one, with its secrets.
+    const config = { region: 'eu-central-1', credentials: { secretAccessKey: 'secret' } };
+    expect(await options({ client: config, authorize: true, log: {}, resolvers: 'x' })).toBe(
+      'client must be a DynamoDBClient; got another object\nauthorize must be a function; got true\n' +
+        'log must be an object with the functions error, warn, info and debug; got another object\n' +
+        'resolvers must be an object with types, or a list of such objects; got "x"',
+    );
+    expect(
+      await options({ settings: { CELLPORT_CACHE_MB: 64, CELLPORT_SERCH_MB: '0', PATH: process.env['PATH'] } }),
+    ).toBe(
+      'settings.CELLPORT_CACHE_MB must be text; got 64\n' +
+        'settings.CELLPORT_SERCH_MB is no setting: docs/configuration.md has those that exist',
+    );
+    expect(await options('places' as unknown as object)).toBe('options must be an object; got "places"');
     const wrong = { typeDefs: 'extend type Marker { shop: Shop }' };
     const { endpoint, region, credentials } = engine();
     const client = new DynamoDBClient({ endpoint, region, credentials });
