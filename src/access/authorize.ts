@@ -1,3 +1,4 @@
+import { shown } from '../errors.js';
 import type { Action, Grant, MarkerFilter } from '../model/grant.js';
 import { readFilter } from '../read/filter.js';
 import { Access, both } from './access.js';
@@ -6,6 +7,29 @@ import type { Authorize } from './authorization.js';
 import type { Credential } from './credential.js';
 
 const SOMEBODY = { id: 'authorized', name: null, roles: [], variables: {}, expiresAt: undefined };
+
+const FILTERS = ['category', 'updatedAfter', 'properties'];
+
+/** The filter; undefined if it filters nothing, such as one whose field is misspelt, which would show all markers. */
+function rowsOf(where: unknown): MarkerFilter | undefined {
+  if (typeof where !== 'object' || where === null) return undefined;
+  return Object.keys(where).every((name) => FILTERS.includes(name)) ? readFilter(where) : undefined;
+}
+
+/** The filter in an answer. Throws for any other, such as the promise of an answer: an error that is not the client's. */
+function rowsIn(answer: object): MarkerFilter {
+  // Its failure would end the process.
+  if (answer instanceof Promise) answer.catch(() => undefined);
+  const text = `authorize must answer true, false or { where } with a comparison, at once; got ${shown(answer)}`;
+  let rows: MarkerFilter | undefined;
+  try {
+    rows = rowsOf('where' in answer ? answer.where : undefined);
+  } catch (cause) {
+    throw new Error(text, { cause });
+  }
+  if (!rows) throw new Error(text);
+  return rows;
+}
 
 /** What a function of others allows who sends a request, in place of rules. */
 class Authorized extends Access {
@@ -17,10 +41,11 @@ class Authorized extends Access {
     this.#cursorSecret = cursorSecret;
     const request = headers === undefined ? null : { headers };
     this.#rowsOf = (action, collection) => {
-      const answer = authorize({ request, action, collection });
+      const answer: unknown = authorize({ request, action, collection });
       if (answer === true) return { rows: undefined };
-      // Anything else, such as the promise of an answer, allows nothing.
-      return typeof answer === 'object' && 'where' in answer ? { rows: readFilter(answer.where) } : undefined;
+      return answer === false || answer === undefined || answer === null
+        ? undefined
+        : { rows: rowsIn(Object(answer) as object) };
     };
   }
 

@@ -101,8 +101,10 @@ export interface View {
 
 const CLOSED = new CellportError('UNAVAILABLE', 'this Cellport has been closed; create another one');
 
-function headersOf({ headers }: AnyRequest): Readonly<Record<string, unknown>> {
-  return headers instanceof Headers ? Object.fromEntries(headers) : headers;
+/** Headers by their names in lower case. Of `Headers`, servers such as GraphQL Yoga bring a class of their own. */
+function headersOf(headers: AnyRequest['headers'] | Operation['headers'] = {}): IncomingHttpHeaders {
+  const entries = typeof headers.entries === 'function' ? headers.entries() : Object.entries(headers);
+  return Object.fromEntries(Array.from(entries, ([name, value]) => [name.toLowerCase(), value]));
 }
 
 function ownSettings({ table, consumer, federation, settings }: CellportOptions) {
@@ -143,7 +145,7 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
 
     const execute = async ({ headers, ...operation }: Operation) => {
       if (closing) return { errors: [formatted(CLOSED)] };
-      const sent = { 'content-type': 'application/json', ...headers };
+      const sent = { ...headersOf(headers), 'content-type': 'application/json' };
       const request = { method: 'POST', headers: sent, search: '', isOwn: headers === undefined };
       const { body } = await graphql.answer({ ...request, body: operation }, new AbortController().signal);
       return JSON.parse(body.toString()) as { data?: never; errors?: readonly GraphQLFormattedError[] };
@@ -164,7 +166,7 @@ export async function createCellport(options: CellportOptions = {}): Promise<Cel
       schema: graphql.schema,
       async context(request = { headers: {} }) {
         if (closing) throw CLOSED;
-        const access = await graphql.accessOf(credentialIn(headersOf(request)));
+        const access = await graphql.accessOf(credentialIn(headersOf(request.headers)));
         const work = new Work(services.limits, services.db, undefined, 0, tracedByOthers());
         return createContext(services, work, access);
       },

@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createYoga } from 'graphql-yoga';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { silentLog } from '../../src/log.js';
 import {
@@ -185,6 +189,26 @@ test('whoever sees some rows changes only those', async () => {
   expect(await codes('canary')).toEqual(['NOT_FOUND']);
 });
 
+test('a server with a class of its own for headers, such as GraphQL Yoga, passes who asks on, and so does any case', async () => {
+  const yoga = createYoga({
+    schema: byFunction.schema,
+    context: ({ request }) => byFunction.context(request),
+    logging: false,
+  });
+  const server = createServer((request, response) => void yoga(request, response)).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const query = '{ collections { nodes { key } } }';
+  const asked = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-role': 'reader' },
+    body: JSON.stringify({ query }),
+  });
+  const own = { data: { collections: { nodes: [{ key: 'guarded' }] } } };
+  expect(await asked.json()).toEqual(own);
+  expect(await byFunction.execute({ query, headers: { 'X-Role': 'reader' } })).toEqual(own);
+});
+
 test('calls of your own code are told from requests, and contexts and handlers ask, too', async () => {
   expect((await byFunction.markers.get('marker::guarded::canary'))?.key).toBe('canary');
   const request = (role: string) =>
@@ -205,20 +229,45 @@ test('calls of your own code are told from requests, and contexts and handlers a
   }
 });
 
-test('an answer that is no answer, such as a promise, allows nothing', async () => {
+test('an answer that is no answer, such as a promise or a filter that filters nothing, allows nothing and is logged', async () => {
   const { endpoint, region, credentials } = engine();
   const client = new DynamoDBClient({ endpoint, region, credentials });
+  let answer: () => unknown = () => true;
+  const logged: unknown[] = [];
   const late = await createCellport({
     table: db.tables.entities,
     client,
     consumer: false,
-    log: silentLog,
-    authorize: (() => Promise.resolve(true)) as unknown as typeof authorize,
+    log: { ...silentLog, error: ({ err }) => void logged.push(err) },
+    authorize: ({ action, request }) =>
+      action === 'admin' || request === null || (answer() as ReturnType<typeof authorize>),
     settings: { CELLPORT_ENGINE: 'aws' },
   });
   client.destroy();
-  const { data } = await late.execute({ query: '{ collections { nodes { key } } }', headers: {} });
-  expect(data).toEqual({ collections: { nodes: [] } });
+  const ask = () =>
+    late.execute({ query: '{ collection(key: "guarded") { markers(first: 1) { nodes { key } } } }', headers: {} });
+  expect(JSON.stringify(await ask())).toContain('"key":"');
+  for (const wrong of [
+    async () => true,
+    // It must not end the process.
+    () => Promise.reject(new Error('who asks is not known')),
+    () => 'yes',
+    () => 1,
+    () => ({}),
+    () => ({ where: undefined }),
+    () => ({ where: {} }),
+    () => ({ where: { propertys: [{ name: 'fleet', eq: 'north' }] } }),
+    () => ({ where: { properties: [{ name: 'fleet', eq: undefined }] } }),
+  ]) {
+    answer = wrong;
+    expect(JSON.stringify(await ask()), String(wrong)).not.toContain('"key":"');
+    expect(logged.splice(0).map(String), String(wrong)).toContainEqual(expect.stringMatching(/^Error: authorize must/));
+  }
+  for (const no of [undefined, null, false]) {
+    answer = () => no;
+    expect((await ask()).data).toEqual({ collection: null });
+  }
+  expect(logged).toEqual([]);
   await Promise.all([late.close(), late.close()]);
   // Whatever asks later is told why there is no answer.
   const closed = { message: expect.stringContaining('closed') as unknown, extensions: { code: 'UNAVAILABLE' } };
