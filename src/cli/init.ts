@@ -40,10 +40,12 @@ async function init({ force = false, ...given }: Partial<Answers> & { readonly f
   process.loadEnvFile('.env');
   const mapping = table === '' ? undefined : await mappingOf(table);
   if (mapping !== undefined) await write(file, `${mapping}\n`);
-  const found = mapping === undefined ? [] : [`source check ${file}`, `source create ${key} ${file}`];
-  const lost = mapping !== undefined || table === '' ? [] : [`source propose --table ${table} > ${file}`];
+  const first = mapping === undefined ? `source propose --table ${table} > ${file}` : `source check ${file}`;
+  const source = table === '' ? [] : [first, `source create ${key} ${file}`];
   const cellport = `node --env-file=.env ${JSON.stringify(fileURLToPath(new URL('main.js', import.meta.url)))}`;
-  console.log(`Next:\n${[...found, ...lost, 'serve'].map((command) => `  ${cellport} ${command}\n`).join('')}`);
+  const commands = [...source, 'serve'].map((command) => `${cellport} ${command}`);
+  if (answers.database === 'local') commands.unshift('docker compose up --detach dynamodb');
+  console.log(`Next:\n${commands.map((command) => `  ${command}\n`).join('')}`);
 }
 
 export function initCommand(): Command {

@@ -102,7 +102,9 @@ test.each(variants(USED))(
 
 test('a compose file starts the image of the Dockerfile, with a DynamoDB Local like that of this repository, or AWS', async () => {
   const cwd = await newFolder();
-  expect((await init(cwd, '--port', '8081')).code).toBe(0);
+  const { code, output } = await init(cwd, '--port', '8081');
+  expect(code).toBe(0);
+  expect(output).toMatch(/^Next:\n +docker compose up --detach dynamodb\n +node .* serve$/m);
   expect((await readdir(cwd)).sort()).toEqual(['.env', 'docker-compose.yml']);
   const { services, volumes } = await composeIn(cwd);
   const own = parse(await read(root, 'docker-compose.yml')) as Compose;
@@ -179,7 +181,9 @@ test('without a table that can be read, the rest is written, and what to run lat
   const cwd = await newFolder();
   const { code, output } = await init(cwd, '--table', 'No.Such_Table', '--database', String(engine().endpoint));
   expect(output).toMatch(/there is no table "No.Such_Table".*\n.*no mapping is written yet/);
-  expect(output).toMatch(/^Next:\n +node .* source propose --table No\.Such_Table > no-such_table\.json$/m);
+  expect(output).toMatch(
+    /^Next:\n +node .* source propose --table No\.Such_Table > no-such_table\.json\n +node .* source create no-such_table no-such_table\.json\n +node .* serve$/m,
+  );
   expect(code).toBe(0);
   expect((await readdir(cwd)).sort()).toEqual(['.env', 'docker-compose.yml']);
 });
