@@ -2,6 +2,7 @@ import type { Config } from '../config.js';
 import { runningKeeper } from '../engine/folder.js';
 import { javaFault } from '../engine/java.js';
 import { CellportError } from '../errors.js';
+import { INDEXES, type IndexName } from '../keys/indexes.js';
 import { versionOfRedis } from '../live/redis.js';
 import { silentLog } from '../log.js';
 import { checkReach } from '../loopback.js';
@@ -38,7 +39,7 @@ const problem = (found: string, advice?: string): Outcome => ({ verdict: 'proble
 type Hint = (error: Error) => string | undefined;
 
 const RECOUNT = 'run `cellport recount`';
-const ALLOW = 'docs/configuration.md has the permissions that a server needs';
+const ALLOW = '`cellport iam --role server` prints what a server needs';
 const NAMES = 'choose other names with CELLPORT_TABLE, or change the table yourself';
 
 /** Findings in the order in which they were looked for. */
@@ -72,7 +73,10 @@ class Findings {
 function tableOutcome(state: TableState, foreign: boolean): Outcome {
   const { description } = state;
   if (description === undefined)
-    return problem('missing', 'run `cellport table create`; `cellport serve` does so, too');
+    return problem(
+      'missing',
+      'unless region, account or CELLPORT_TABLE are wrong, run `cellport table create` or `cellport serve`',
+    );
   const faults = faultsOf(state);
   const found = faults.map((fault) => `${fault.what} must be ${fault.expected}; found ${fault.found}`).join('; ');
   if (foreign || faults.some(isForeign))
@@ -92,22 +96,29 @@ const NOWHERE = { pk: 'cellport doctor', sk: 'writes nothing' };
 async function tryOperations({ database }: Backend, of: keyof Tables, writes: boolean): Promise<Outcome> {
   const table = database.tables[of];
   const denied: string[] = [];
-  const attempt = async <K extends keyof Operations>(operation: K, input: Operations[K]['input']) => {
+  const attempt = async <K extends keyof Operations>(action: string, operation: K, input: Operations[K]['input']) => {
     await send(newCall(database), operation, input).catch((error: unknown) => {
-      if (isFailure(error, 'AccessDeniedException')) denied.push(operation);
+      if (isFailure(error, 'AccessDeniedException')) denied.push(action);
       else if (!isFailure(error, 'ConditionalCheckFailedException')) throw error;
     });
   };
   const at = { TableName: table, Key: NOWHERE };
-  await attempt('get', at);
-  await attempt('batchGet', { RequestItems: { [table]: { Keys: [NOWHERE] } } });
-  await attempt('query', rangeRequest(database, { index: of, pk: NOWHERE.pk, limit: 1 }));
+  const query = (index: typeof of | IndexName) => rangeRequest(database, { index, pk: NOWHERE.pk, limit: 1 });
+  await attempt('GetItem', 'get', at);
+  await attempt('BatchGetItem', 'batchGet', { RequestItems: { [table]: { Keys: [NOWHERE] } } });
+  await attempt('Query', 'query', query(of));
+  // A policy names indexes apart from their table.
+  const indexes = of === 'derived' ? [] : (Object.keys(INDEXES) as IndexName[]);
+  for (const index of indexes) await attempt(`Query on index ${index}`, 'query', query(index));
   if (writes) {
-    await attempt('put', { TableName: table, Item: NOWHERE, ...NEVER });
-    await attempt('delete', { ...at, ...NEVER });
+    await attempt('PutItem', 'put', { TableName: table, Item: NOWHERE, ...NEVER });
+    await attempt('DeleteItem', 'delete', { ...at, ...NEVER });
+    // There is no item to delete.
+    await attempt('BatchWriteItem', 'batchWrite', { RequestItems: { [table]: [{ DeleteRequest: { Key: NOWHERE } }] } });
+    if (of === 'entities') await attempt('UpdateItem', 'update', { ...at, ...NEVER });
   }
   if (denied.length === 0) return ok(writes ? 'may read and write' : 'may read');
-  return problem(`may not ${denied.join(', ')}`, ALLOW);
+  return problem(`denied: ${denied.join(', ')}`, ALLOW);
 }
 
 function countsOutcome(state: StreamState | undefined, wall: number): Outcome {

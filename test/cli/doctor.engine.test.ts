@@ -127,7 +127,8 @@ test('operations that are denied are named, and so is a Redis that does not answ
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const [, operation = ''] = String(request.headers['x-amz-target']).split('.');
-      if (denied.has(operation)) {
+      const { IndexName } = JSON.parse(Buffer.concat(chunks).toString()) as { readonly IndexName?: string };
+      if (denied.has(operation) || denied.has(`${operation} on index ${IndexName}`)) {
         response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
         response.end('{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"not authorized"}');
         return;
@@ -144,9 +145,16 @@ test('operations that are denied are named, and so is a Redis that does not answ
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const { code, of } = await doctor({ CELLPORT_TABLE: good, AWS_ENDPOINT_URL_DYNAMODB: url });
   expect(code).toBe(1);
-  expect(of(`permissions on ${good}`)).toMatchObject({ verdict: 'problem', found: 'may not batchGet, put' });
+  expect(of(`permissions on ${good}`)).toMatchObject({ verdict: 'problem', found: 'denied: BatchGetItem, PutItem' });
   const readOnly = await doctor({ CELLPORT_TABLE: good, AWS_ENDPOINT_URL_DYNAMODB: url, CELLPORT_READ_ONLY: 'on' });
-  expect(readOnly.of(`permissions on ${good}`)?.found).toBe('may not batchGet');
+  expect(readOnly.of(`permissions on ${good}`)?.found).toBe('denied: BatchGetItem');
+  // Each of them is a permission of its own.
+  for (const action of ['Query on index geoB', 'UpdateItem', 'BatchWriteItem']) {
+    denied.clear();
+    denied.add(action);
+    const one = await doctor({ CELLPORT_TABLE: good, AWS_ENDPOINT_URL_DYNAMODB: url });
+    expect(one.of(`permissions on ${good}`)?.found).toBe(`denied: ${action}`);
+  }
 
   const gone = await doctor({ CELLPORT_TABLE: good, CELLPORT_REDIS_URL: 'redis://127.0.0.1:1' });
   expect(gone.of('Redis')).toMatchObject({
