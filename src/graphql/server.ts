@@ -48,7 +48,7 @@ export interface Told {
   readonly code?: string | undefined;
   /** The name of its principal. */
   readonly principal?: string | undefined;
-  /** Omitted where nobody asks for the cost, and there are no budgets. */
+  /** Omitted by the embedded database where nobody asks for the cost, and there are no budgets. */
   readonly readUnits?: number;
   readonly writeUnits?: number;
 }
@@ -148,7 +148,8 @@ export class GraphqlServer {
     try {
       const answer = await Promise.race([this.#execute(request, work), overdue]);
       const { readUnits, writeUnits } = work.meter;
-      return { ...answer, told: { ...work.told, ...(work.unpriced ? {} : { readUnits, writeUnits }) } };
+      const isPriced = !work.unpriced || (db.consumption !== undefined && !db.waitsForDisk);
+      return { ...answer, told: { ...work.told, ...(isPriced && { readUnits, writeUnits }) } };
     } finally {
       work.end();
     }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { Told } from '../graphql/server.js';
@@ -16,7 +16,7 @@ declare module 'fastify' {
 /** What a client may call its request, so that its lines can be found. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** The format of W3C Trace Context. */
-const TRACE = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
+const TRACE = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const textOf = (header: string | readonly string[] | undefined) => (typeof header === 'string' ? header : '');
@@ -73,14 +73,15 @@ export function countRequests(registry: Registry) {
  */
 export function noteRequests(server: FastifyInstance, log: Log, count: Counted): void {
   server.decorateReply('told', undefined);
-  server.addHook('onRequest', async ({ headers }, reply) => {
-    const wanted = textOf(headers['x-request-id']);
-    const [trace, traceId] = TRACE.exec(textOf(headers['traceparent'])) ?? [];
-    void reply.header('x-request-id', REQUEST_ID.test(wanted) ? wanted : (traceId ?? randomUUID()));
-    if (trace !== undefined) void reply.header('traceparent', trace);
-  });
-  server.addHook('onResponse', async ({ method, routeOptions: { url: route = null } }, reply) => {
-    const { told, statusCode: status, elapsedTime } = reply;
+  const noted = new WeakSet<FastifyReply>();
+  const note = ({ method, routeOptions: { url: route } }: FastifyRequest, reply: FastifyReply): void => {
+    if (noted.has(reply)) return;
+    noted.add(reply);
+    const { elapsedTime, raw } = reply;
+    // Nginx has this status for clients that have gone before they had an answer.
+    const isAbandoned = raw.destroyed && !raw.headersSent;
+    const status = isAbandoned ? 499 : reply.statusCode;
+    const told = isAbandoned ? { operation: route, code: 'ABANDONED' } : reply.told;
     if (told) count.operation(told, elapsedTime / 1_000);
     // It says that the server is not ready.
     if (route !== '/readyz') count.status(status);
@@ -88,11 +89,21 @@ export function noteRequests(server: FastifyInstance, log: Log, count: Counted):
     const line = {
       request: reply.getHeader('x-request-id'),
       method,
-      route,
+      route: route ?? null,
       status,
       ms: Math.round(elapsedTime),
       bytes,
     };
-    log.info({ ...line, ...told }, 'Answered a request');
+    log.info({ ...line, ...told }, isAbandoned ? 'A client has gone before its answer' : 'Answered a request');
+  };
+  server.addHook('onRequest', async (request, reply) => {
+    const { headers } = request;
+    const wanted = textOf(headers['x-request-id']);
+    const [trace, traceId] = TRACE.exec(textOf(headers['traceparent'])) ?? [];
+    void reply.header('x-request-id', REQUEST_ID.test(wanted) ? wanted : (traceId ?? randomUUID()));
+    if (trace !== undefined) void reply.header('traceparent', trace);
+    // Event streams, too, end when their client goes.
+    reply.raw.once('close', () => note(request, reply));
   });
+  server.addHook('onResponse', async (request, reply) => note(request, reply));
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { processMetrics } from '../../src/http/process-metrics.js';
 import { silentLog, type LogFields } from '../../src/log.js';
@@ -73,11 +73,26 @@ test('a client names its request; what is no name is replaced', async () => {
   const traced = await ask({ query: '{ __typename }' }, { traceparent });
   expect(traced.line['request']).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
   expect(traced.response.headers.get('traceparent')).toBe(traceparent);
+  const { line } = await ask({ query: '{ __typename }' }, { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` });
+  expect(line['request']).toMatch(/^[\da-f-]{36}$/);
   for (const wrong of ['', 'a b', 'é', 'x'.repeat(129), '"}{']) {
     const headers = { 'x-request-id': encodeURI(wrong) === wrong ? wrong : 'a b' };
     const { line } = await ask({ query: '{ __typename }' }, headers);
     expect(line['request']).toMatch(/^[\da-f-]{36}$/);
   }
+});
+
+test('where capacity is sampled, each line has the units', async () => {
+  const sampled = { ...db, consumption: new ConsumptionSampler(() => 0) };
+  const asked: LogFields[] = [];
+  const log = { ...silentLog, info: (fields: LogFields) => void asked.push(fields) };
+  const other = await createHttpServer(createServices(sampled, { limits: DEFAULT_LIMITS }), { log });
+  onTestFinished(() => other.close());
+  const payload = { query: COUNT, variables: { key: 'parks' } };
+  await other.http.inject({ method: 'POST', url: '/graphql', payload });
+  // An answer without a socket has one line, too.
+  await expect.poll(() => asked).toMatchObject([{ operation: 'CountParks', writeUnits: 0 }]);
+  expect(asked[0]?.['readUnits']).toBeGreaterThan(0);
 });
 
 test('failures have the code of their first error', async () => {
@@ -104,7 +119,8 @@ test('tiles and other answers by URL are named by their route', async () => {
   }
 });
 
-test('a client that leaves costs no error with a stack', async () => {
+test('a client that leaves costs no error with a stack, and its request has a line and is counted, too', async () => {
+  lines.length = 0;
   const leaving = new AbortController();
   const answering = new Promise<AbortSignal>((resolve) => {
     vi.spyOn(server.graphql, 'answer').mockImplementationOnce(async (_request, gone) => {
@@ -121,6 +137,24 @@ test('a client that leaves costs no error with a stack', async () => {
   expect(await left).toBe('left');
   await expect.poll(() => gone.aborted).toBe(true);
   expect(gone.reason).toBe('the client has disconnected');
+  await expect.poll(() => lines.length).toBe(1);
+  const abandoned = { route: '/graphql', status: 499, operation: '/graphql', code: 'ABANDONED' };
+  expect(lines).toMatchObject([abandoned]);
+  const text = await (await fetch(`${url}/metrics`)).text();
+  expect(text).toContain('cellport_requests_total{operation="/graphql",code="ABANDONED"} 1');
+  // One that leaves in the middle of its answer has had its status.
+  const streaming = new AbortController();
+  lines.length = 0;
+  const query = 'subscription { markerChanged(collection: "parks") { kind } }';
+  await fetch(`${url}/graphql/stream`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ query }),
+    signal: streaming.signal,
+  });
+  streaming.abort();
+  await expect.poll(() => lines.length).toBe(1);
+  expect(lines).toMatchObject([{ route: '/graphql/stream', status: 200 }]);
 });
 
 test('/metrics counts operations by name and code, few names apart, with their times and the state of the stream', async () => {
