@@ -23,21 +23,24 @@ function keyOf(level: string, { err }: LogFields, message: string): string {
   return [level, message, code ?? name, cause].join('\n');
 }
 
-/** A logger that also reports counts it has not written yet. */
-interface CountingLog extends Log {
-  readonly flush: () => void;
-}
-
 /**
  * Returns a logger that writes the first of several equal failures at once, and then once a second the number of
  * repetitions as `count`: an outage fails every request.
  */
-function countingRepeats(log: Log): CountingLog {
+function countingRepeats(log: Log): Log {
   const failures = new Map<string, Failure>();
   let timer: NodeJS.Timeout | undefined;
 
+  // Only while something is counted: a process may open and close many servers.
+  function flushLater(): void {
+    if (timer !== undefined) return;
+    timer = setTimeout(flush, COUNT_EVERY_MS).unref();
+    process.once('exit', flush);
+  }
+
   function flush(): void {
     clearTimeout(timer);
+    process.off('exit', flush);
     timer = undefined;
     for (const [key, failure] of failures) {
       const { write, fields, message, count } = failure;
@@ -45,7 +48,7 @@ function countingRepeats(log: Log): CountingLog {
       if (count === 0) failures.delete(key);
       else write({ ...fields, count }, message);
     }
-    if (failures.size > 0) timer = setTimeout(flush, COUNT_EVERY_MS).unref();
+    if (failures.size > 0) flushLater();
   }
 
   function counted(level: 'error' | 'warn'): Write {
@@ -57,7 +60,7 @@ function countingRepeats(log: Log): CountingLog {
         return;
       }
       const write: Write = (...line) => log[level](...line);
-      timer ??= setTimeout(flush, COUNT_EVERY_MS).unref();
+      flushLater();
       if (failures.size < MOST_FAILURES) {
         failures.set(key, { write, fields, message, count: 0 });
         write(fields, message);
@@ -72,7 +75,6 @@ function countingRepeats(log: Log): CountingLog {
     warn: counted('warn'),
     info: (...line) => log.info(...line),
     debug: (...line) => log.debug(...line),
-    flush,
   };
 }
 
@@ -137,7 +139,5 @@ const toStandardError = (line: string) => {
  * Stacks are written at level `debug`, and for bugs always in JSON. Equal failures are counted, see `countingRepeats`.
  */
 export function createLog(level: LogLevel, terminal = process.stderr.isTTY, write = toStandardError): Log {
-  const log = countingRepeats(terminal ? terminalLog(level, write) : jsonLog(level, write));
-  process.once('exit', log.flush);
-  return log;
+  return countingRepeats(terminal ? terminalLog(level, write) : jsonLog(level, write));
 }
