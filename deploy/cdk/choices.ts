@@ -82,14 +82,35 @@ export function choose(own: Partial<Choices> = {}): Choices {
   return all;
 }
 
+/** A choice of the type of its default. Throws for what is not: `auth=yes` must not switch it off. */
+function readChoice(name: string, given: unknown, fallback: Choices[keyof Choices]): string | number | boolean {
+  const text = String(given);
+  const refused = (allowed: string) => new Error(`${name} must be ${allowed}; got ${JSON.stringify(given)}`);
+  if (typeof fallback === 'boolean') {
+    if (text !== 'true' && text !== 'false') throw refused('true or false');
+    return text === 'true';
+  }
+  if (typeof fallback === 'number') {
+    if (!/^\d{1,9}$/.test(text)) throw refused('a whole number');
+    return Number(text);
+  }
+  if (text === '') throw refused('a text, or left out');
+  return text;
+}
+
 /** The choices in the context of an app, whose values are texts if they come from the command line. */
 export function choicesOf(app: App): Choices {
   const own: Record<string, unknown> = {};
+  const names = Object.keys(DEFAULTS);
+  const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;
+  // Names of the CDK have other characters, too.
+  const unknown = Object.keys(context).find(
+    (name) => /^[a-z]+$/i.test(name) && name !== 'name' && !names.includes(name),
+  );
+  if (unknown !== undefined) throw new Error(`a choice must be one of name, ${names.join(', ')}; got ${unknown}`);
   for (const [name, fallback] of Object.entries(DEFAULTS)) {
-    const given = app.node.tryGetContext(name) as string | number | boolean | undefined;
-    if (given === undefined) continue;
-    const isNumber = typeof fallback === 'number';
-    own[name] = typeof fallback === 'boolean' ? String(given) === 'true' : isNumber ? Number(given) : String(given);
+    const given: unknown = app.node.tryGetContext(name);
+    if (given !== undefined) own[name] = readChoice(name, given, fallback as Choices[keyof Choices]);
   }
   return choose(own);
 }

@@ -5,7 +5,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 
 import { policyOf, tablesOf, type Role } from '../cellport-cli.js';
 import { CellportStack } from '../cellport-stack.js';
-import { choose } from '../choices.js';
+import { choicesOf, choose } from '../choices.js';
 import { CHOICES, DOMAIN } from './choices.js';
 
 const stacks = Object.entries(CHOICES).map(([name, choices]) => {
@@ -156,4 +156,22 @@ test('choices that contradict each other are refused', () => {
   assert.throws(() => choose({ domain: 'a.example' }), /cloudfrontCertificate/);
   assert.throws(() => choose({ server: 'fargate', ...DOMAIN, maxTasks: 3 }), /redisUrl/);
   assert.throws(() => choose({ server: 'lambda' as 'url' }), /url, api or fargate/);
+});
+
+test('choices in the context are read as what they are, and what is none is refused', () => {
+  const read = (context: Record<string, unknown>) => choicesOf(new App({ context }));
+  const chosen = { auth: false, cacheSeconds: 5, table: 'places', readOnly: true };
+  assert.deepEqual(
+    read({ auth: 'false', cacheSeconds: '5', table: 'places', readOnly: true, name: 'Mine', '@aws-cdk/x:y': true }),
+    choose(chosen),
+  );
+  for (const [context, why] of [
+    [{ auth: 'yes' }, /auth must be true or false; got "yes"/],
+    [{ readOnly: 'on' }, /readOnly must be true or false/],
+    [{ cacheSeconds: 'abc' }, /cacheSeconds must be a whole number; got "abc"/],
+    [{ maxReadUnits: '-5' }, /maxReadUnits must be a whole number/],
+    [{ email: '' }, /email must be a text/],
+    [{ tabel: 'places' }, /a choice must be one of name, table, .*; got tabel/],
+  ] as const)
+    assert.throws(() => read(context), why);
 });
