@@ -93,6 +93,7 @@ export function iamCommand(): Command {
       if (role === 'source' && given.table === undefined) throw badInput('--table', '', 'the table that is followed');
       const table = given.table ?? (await readSettings()).config.tables.entities;
       checkTableName(table);
+      if (cdn !== undefined && !/^[A-Z0-9]+$/.test(cdn)) throw badInput('--cdn', cdn, 'the ID of a distribution');
       const Statement = [...ROLES[role](table), ...(cdn === undefined ? [] : [purge(cdn)])];
       console.log(JSON.stringify({ Version: '2012-10-17', Statement }, null, 2));
     });

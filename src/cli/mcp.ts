@@ -16,8 +16,9 @@ function executeAt(url: string, key: string | undefined): Execute {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw badInput('--url', url, 'a URL that begins with http:// or https://');
   const address = `${url.replace(/\/+$/, '')}/graphql`;
-  return async (operation) => {
-    const request = { body: JSON.stringify(operation), signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) };
+  return async (operation, cancelled) => {
+    const signal = AbortSignal.any([cancelled, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
+    const request = { body: JSON.stringify(operation), signal };
     const response = await fetch(address, { ...requestWith(key), ...request }).catch(() => undefined);
     const text = (await response?.text().catch(() => '')) ?? '';
     if (/^\{"(data|errors)"/.test(text)) return text;
@@ -37,7 +38,8 @@ async function serve(url: string | undefined, version: string): Promise<void> {
     // A key opens what it allows and no more, even where nothing says that keys are asked for.
     const opened = await openReadOnly({ ...config, auth: key === undefined ? auth : true }, backend, log);
     const request = { ...requestWith(key), search: '' };
-    const execute = async (body: object) => (await opened.graphql.answer({ ...request, body }, signal)).body.toString();
+    const execute: Execute = async (body, cancelled) =>
+      (await opened.graphql.answer({ ...request, body }, AbortSignal.any([cancelled, signal]))).body.toString();
     await serveTools(execute, version, signal);
     await opened.close();
   });

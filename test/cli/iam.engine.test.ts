@@ -117,6 +117,8 @@ async function useAll(ask: (query: string) => Promise<unknown>, key: string, mon
 }
 
 test('whoever purges from a distribution may do that, besides the work of the role', async () => {
+  const wrong = await runCliHere(['iam', '--role', 'server', '--table', table, '--cdn', '*']);
+  expect(wrong).toMatchObject({ code: 2, output: expect.stringContaining('--cdn must be the ID of') as unknown });
   const { output } = await runCliHere(['iam', '--role', 'server', '--table', table, '--cdn', 'E1']);
   const { Statement } = JSON.parse(output) as { Statement: readonly object[] };
   expect(Statement.at(-1)).toEqual({

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { symlink } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -394,6 +397,23 @@ test('wrong inputs are refused by name, with what is allowed', async () => {
   ] as const) {
     expect(await mcp.fault(name, inputs)).toMatch(says);
   }
+});
+
+test('a call that the client cancels ends the request to the server', async () => {
+  let ended: () => void = () => undefined;
+  const hasEnded = new Promise<void>((resolve) => (ended = resolve));
+  const cancelled = new AbortController();
+  const slow = createServer((_, response) => {
+    response.once('close', ended);
+    cancelled.abort('enough');
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void slow.close());
+  await once(slow, 'listening');
+  const client = await connect({}, '--url', `http://127.0.0.1:${(slow.address() as AddressInfo).port}`);
+  onTestFinished(() => client.close());
+  const call = client.client.callTool({ name: 'collections' }, undefined, { signal: cancelled.signal });
+  await expect(call).rejects.toThrow('enough');
+  await hasEnded;
 });
 
 test('nothing is written, and where the SDK is missing, its name is told', async () => {
