@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '60' } } });
-const endsAt = Date.now() + Number(values.minutes) * 60_000;
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) {
+  console.error(`--minutes must be a number above 0; got ${JSON.stringify(values.minutes)}`);
+  process.exit(2);
+}
+const endsAt = Date.now() + minutes * 60_000;
 const minutesLeft = () => (endsAt - Date.now()) / 60_000;
 const LONGEST_CHAOS_MINUTES = 12;
 const folder = mkdtempSync(join(tmpdir(), 'cellport-nightly-'));
@@ -85,7 +90,7 @@ rmSync(folder, { recursive: true });
 const failed = results.filter((result) => result.failed);
 console.log(
   JSON.stringify(
-    { minutes: Number(values.minutes), runs: results.length, failed: failed.map(({ again }) => again), results },
+    { minutes, runs: results.length, failed: failed.map(({ again }) => again), results },
     null,
     2,
   ),

@@ -49,6 +49,14 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = 
 const db = await testDatabase('readable', { stream: true });
 const folder = temporaryFolder();
 
+test('each location of the example for nginx says who the client is, whatever the client says', async () => {
+  const [, ...locations] = (await readFile(new URL('nginx.conf', EXAMPLES), 'utf8')).split(/^ +location /m);
+  expect(locations.length).toBe(2);
+  for (const location of locations) {
+    expect(location).toContain('proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;');
+  }
+});
+
 describe.each(['nginx', 'caddy'] as const)('the example for %s', (name) => {
   let server: GuardedServer;
   let proxy: ReturnType<typeof run>;
