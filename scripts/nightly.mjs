@@ -89,10 +89,6 @@ for (let turn = 0; !stopped && (turn === 0 || minutesLeft() > 1); turn += 1) {
 rmSync(folder, { recursive: true });
 const failed = results.filter((result) => result.failed);
 console.log(
-  JSON.stringify(
-    { minutes, runs: results.length, failed: failed.map(({ again }) => again), results },
-    null,
-    2,
-  ),
+  JSON.stringify({ minutes, runs: results.length, failed: failed.map(({ again }) => again), results }, null, 2),
 );
 process.exitCode = failed.length > 0 ? 1 : 0;
