@@ -85,7 +85,7 @@ const ANSWERS: Readonly<Record<string, (data: Data) => Values | undefined>> = {
 /** Executes a query until it is aborted, and returns its result as JSON. */
 export type Execute = (
   body: { readonly query: string; readonly variables: Values },
-  signal: AbortSignal,
+  end: AbortSignal,
 ) => Promise<string>;
 
 const tools = JSON.parse(readFileSync(new URL('../../../schema/tools.json', import.meta.url), 'utf8')) as {
@@ -95,18 +95,14 @@ const tools = JSON.parse(readFileSync(new URL('../../../schema/tools.json', impo
 }[];
 
 /** Calls a tool. Throws why there is no answer; why a part of it is missing is among its `problems`. */
-async function call(
-  name: string,
-  inputs: Values,
-  execute: (body: Parameters<Execute>[0]) => Promise<string>,
-): Promise<Values> {
+async function call(name: string, inputs: Values, execute: Execute, end: AbortSignal): Promise<Values> {
   const asked = tools.find(({ tool }) => tool.name === name);
   if (asked === undefined) throw badInput('tool', name, `one of ${Object.keys(ANSWERS).join(', ')}`);
   const known = Object.keys(asked.tool.inputSchema.properties ?? {});
   const unknown = Object.keys(inputs).find((input) => !known.includes(input));
   if (unknown !== undefined) throw badInput('an input', unknown, `one of ${known.join(', ')}`);
   const variables = { zoom: zoomOf(inputs['bounds'] ?? {}), ...inputs };
-  const json = await execute({ query: asked.query, variables });
+  const json = await execute({ query: asked.query, variables }, end);
   const { data, errors = [] } = JSON.parse(json) as FormattedExecutionResult;
   const problems = errors.map(({ message, extensions: { retryAfterMs } = {} }) => {
     const wait = retryAfterMs === undefined ? '' : `; try again in ${JSON.stringify(retryAfterMs)} ms`;
@@ -130,19 +126,16 @@ export async function serveTools(execute: Execute, version: string, signal: Abor
   const { Server, StdioServerTransport, CallToolRequestSchema, ListToolsRequestSchema } = await loadSdk();
   const server = new Server({ name: 'cellport', version }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(({ tool }) => tool) }));
-  server.setRequestHandler(
-    CallToolRequestSchema,
-    ({ params: { name, arguments: inputs = {} } }, { signal: cancelled }) => {
-      const reply = (text: string, isError = false) => ({ content: [{ type: 'text' as const, text }], isError });
-      return call(name, inputs, (body) => execute(body, cancelled)).then(
-        (answer) => reply(JSON.stringify(answer)),
-        (error: unknown) => {
-          if (!(error instanceof CellportError)) console.error(error);
-          return reply(reasonFor(error), true);
-        },
-      );
-    },
-  );
+  server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: inputs = {} } }, extra) => {
+    const reply = (text: string, isError = false) => ({ content: [{ type: 'text' as const, text }], isError });
+    return call(name, inputs, execute, extra.signal).then(
+      (answer) => reply(JSON.stringify(answer)),
+      (error: unknown) => {
+        if (!(error instanceof CellportError)) console.error(error);
+        return reply(reasonFor(error), true);
+      },
+    );
+  });
   await server.connect(new StdioServerTransport());
   await once(process.stdin, 'end', { signal }).catch(() => undefined);
   await server.close();
