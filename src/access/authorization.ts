@@ -13,5 +13,8 @@ export interface AuthorizationQuestion {
 /** True for all of its markers, or those that match a filter. */
 export type Authorization = boolean | { readonly where: MarkerFilterInput };
 
-/** Answers at once: it is asked several times for a request, and again for each event of a stream. */
+/**
+ * Answers at once: it is asked several times for a request, and again for each event of a subscription, whose filter stays
+ * that of its beginning.
+ */
 export type Authorize = (question: AuthorizationQuestion) => Authorization;

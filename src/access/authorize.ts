@@ -77,6 +77,6 @@ export const authorizedBy = (
   cursorSecret: Uint8Array,
 ): Pick<Authenticator, 'access' | 'hold'> => ({
   access: async (credential) => new Authorized(authorize, credential, cursorSecret),
-  // A stream asks again for each event.
+  // A subscription asks again for each event.
   hold: () => () => undefined,
 });

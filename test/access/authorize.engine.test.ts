@@ -229,6 +229,36 @@ test('calls of your own code are told from requests, and contexts and handlers a
   }
 });
 
+test('a subscription asks again for each event', async () => {
+  const { endpoint, region, credentials } = engine();
+  const client = new DynamoDBClient({ endpoint, region, credentials });
+  let allowed = true;
+  const settings = { CELLPORT_ENGINE: 'aws', CELLPORT_SEARCH_MB: '0' };
+  const options = { table: db.tables.entities, client, consumer: false, log: silentLog, settings };
+  const asking = await createCellport({ ...options, authorize: ({ request }) => request === null || allowed });
+  onTestFinished(() => asking.close());
+  client.destroy();
+  const query = 'subscription { markerChanged(collection: "others") { marker { key } } }';
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ query });
+  const request = new Request('http://localhost/graphql/stream', { method: 'POST', headers, body });
+  const reader = (await asking.fetch(request)).body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  void (async () => {
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) text += part.value;
+  })();
+  let n = 0;
+  const tellsOf = (key: string, what: string) =>
+    until(async () => {
+      await asking.markers.upsert('others', [{ key: `${key}${(n += 1)}`, position: { lng: 1, lat: 2 } }]);
+      return text.includes(what);
+    });
+  await tellsOf('seen', '"key":"seen');
+  allowed = false;
+  await tellsOf('hidden', 'NOT_FOUND');
+  expect(text).not.toContain('"key":"hidden');
+});
+
 test('an answer that is no answer, such as a promise or a filter that filters nothing, allows nothing and is logged', async () => {
   const { endpoint, region, credentials } = engine();
   const client = new DynamoDBClient({ endpoint, region, credentials });

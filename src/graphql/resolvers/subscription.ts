@@ -22,6 +22,11 @@ async function requireSourceLive({ db, sourceLiveSince }: Services, collection: 
   throw new CellportError('UNAVAILABLE', message, { collection: key });
 }
 
+/** Throws NOT_FOUND if it may not be read any more: a function that decides in place of rules ends no stream. */
+function stillReadable({ access }: RequestContext, collection: string): void {
+  if (access && access.grant('read', collection) === undefined) throw notFound('collection', collection);
+}
+
 const moment = (since: string | null | undefined) =>
   since === null || since === undefined ? undefined : Date.parse(since);
 
@@ -35,7 +40,10 @@ export const subscription: SubscriptionResolvers = {
       const knownSince = hasSource(collection) ? await requireSourceLive(services, collection) : undefined;
       return live.markerChanges({ collection, area, since: moment(args.since), knownSince });
     },
-    resolve: (change: unknown) => change as never,
+    resolve: (change: unknown, args: { readonly collection: string }, context: RequestContext) => {
+      stillReadable(context, args.collection);
+      return change as never;
+    },
   },
 
   readingRecorded: {
@@ -51,6 +59,11 @@ export const subscription: SubscriptionResolvers = {
       await readings.return?.();
       throw notFound('marker', args.marker);
     },
-    resolve: (reading: unknown) => reading as never,
+    resolve: async (reading: unknown, args: { readonly marker: string }, context: RequestContext) => {
+      if (context.access) {
+        stillReadable(context, (await referenceOf(context, 'marker', args.marker, 'readingRecorded')).collection.key);
+      }
+      return reading as never;
+    },
   },
 };
