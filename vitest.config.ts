@@ -13,17 +13,18 @@ const named = (kind: string) => [`test/**/*.${kind}.test.ts`];
 
 const ENGINE_SETUP = 'test/support/start-engine.ts';
 
-const KINDS = [
-  { name: 'unit', include: ['test/**/*.test.ts'], exclude: named('{engine,browser,opensearch,soak}') },
+// Its own even in whole runs: some of its tests measure memory, in which others would leave what they free later.
+const UNIT = { name: 'unit', include: ['test/**/*.test.ts'], exclude: named('{engine,browser,opensearch,soak}') };
+const OTHERS = [
   // Before the others that need an engine: it starts while the pages are built.
   { name: 'browser', include: named('browser'), globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP] },
   { name: 'engine', include: named('{engine,soak}'), globalSetup: ENGINE_SETUP },
   { name: 'opensearch', include: named('opensearch'), globalSetup: [ENGINE_SETUP, 'test/support/start-opensearch.ts'] },
 ];
 /** For whole runs, because each project starts workers of its own, which load the same modules. */
-const ALL = {
-  name: 'all',
-  include: ['test/**/*.test.ts'],
+const ALL_OTHERS = {
+  name: 'others',
+  include: named('{engine,soak,browser,opensearch}'),
   globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP, 'test/support/start-opensearch.ts'],
 };
 
@@ -60,9 +61,9 @@ export default defineConfig({
       // Engines that tests start run for seconds, in which Java's optimizing compiler costs more than it saves.
       JDK_JAVA_OPTIONS: process.env['JDK_JAVA_OPTIONS'] ?? '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
     },
-    projects:
-      process.env['CELLPORT_ALL_TESTS'] === '1'
-        ? [{ extends: true, test: ALL }]
-        : KINDS.map((test) => ({ extends: true, test })),
+    projects: [UNIT, ...(process.env['CELLPORT_ALL_TESTS'] === '1' ? [ALL_OTHERS] : OTHERS)].map((test) => ({
+      extends: true,
+      test,
+    })),
   },
 });

@@ -48,7 +48,7 @@ const ROUNDS = {
   /** Raw inputs of each kind. */
   fuzzedInputs: [100, 500],
   /** Operations of 100 principals. A run of 1,000,000 found nothing. */
-  canaries: [20_000, 20_000],
+  canaries: [1_500, 20_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
 /** CELLPORT_RUNS overrides both, for a longer search. */
