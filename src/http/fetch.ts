@@ -12,6 +12,8 @@ const WITHOUT_BODY = new Set([101, 204, 205, 304]);
  */
 export async function fetchFrom(server: FastifyInstance): Promise<(request: Request) => Promise<Response>> {
   await server.ready();
+  // Node collects a request that nobody holds, and its signal then no longer tells that the client has gone.
+  const answered = new WeakMap<Readable, Request>();
   return async (request) => {
     const { pathname, search, host, protocol } = new URL(request.url);
     const answer = await server.inject({
@@ -29,7 +31,9 @@ export async function fetchFrom(server: FastifyInstance): Promise<(request: Requ
     for (const [name, value] of Object.entries(answer.headers)) {
       for (const one of [value ?? []].flat()) headers.append(name, String(one));
     }
-    const body = WITHOUT_BODY.has(answer.statusCode) ? null : (Readable.toWeb(answer.stream()) as ReadableStream);
+    const stream = answer.stream();
+    answered.set(stream, request);
+    const body = WITHOUT_BODY.has(answer.statusCode) ? null : (Readable.toWeb(stream) as ReadableStream);
     return new Response(body, { status: answer.statusCode, headers });
   };
 }
