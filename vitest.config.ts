@@ -46,7 +46,7 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     // More than cores, as much of the time goes into waiting: for leases, restarts, streams.
-    maxWorkers: 5,
+    maxWorkers: 4,
     // With Node's 16 MB, collecting garbage takes twice the CPU time.
     execArgv: ['--max-semi-space-size=64'],
     // Loading the same modules again for each file took a fifth of the time.
