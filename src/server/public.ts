@@ -117,8 +117,8 @@ function ownSettings({ table, consumer, federation, settings }: CellportOptions)
 }
 
 /**
- * Opens Cellport in this process, without a port of its own. Throws BAD_USER_INPUT for invalid options and settings, and UNAVAILABLE if
- * DynamoDB cannot be reached.
+ * Opens Cellport in this process, without a port of its own. Throws BAD_USER_INPUT for invalid options and settings, and
+ * UNAVAILABLE if DynamoDB cannot be reached.
  */
 export async function createCellport(options: CellportOptions = {}): Promise<Cellport> {
   checkOptions(options);
