@@ -7,24 +7,27 @@ import { searchThread } from './test/support/search-thread.js';
 /**
  * What a test needs is in its name: `x.test.ts` neither DynamoDB Local nor a browser, `x.engine.test.ts` DynamoDB Local,
  * `x.browser.test.ts` Chromium too, `x.opensearch.test.ts` OpenSearch. `x.soak.test.ts` needs DynamoDB Local for a number
- * of rounds that test/support/rounds.ts says.
+ * of rounds that test/support/rounds.ts says. `x.memory.test.ts` measures memory.
  */
 const named = (kind: string) => [`test/**/*.${kind}.test.ts`];
+const ALL = ['test/**/*.test.ts'];
 
 const ENGINE_SETUP = 'test/support/start-engine.ts';
 
-// Its own even in whole runs: some of its tests measure memory, in which others would leave what they free later.
-const UNIT = { name: 'unit', include: ['test/**/*.test.ts'], exclude: named('{engine,browser,opensearch,soak}') };
-const OTHERS = [
+// In workers of its own: other tests would leave in memory what they free later.
+const MEMORY = { name: 'memory', include: named('memory') };
+const KINDS = [
+  { name: 'unit', include: ALL, exclude: named('{engine,browser,opensearch,soak,memory}') },
   // Before the others that need an engine: it starts while the pages are built.
   { name: 'browser', include: named('browser'), globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP] },
   { name: 'engine', include: named('{engine,soak}'), globalSetup: ENGINE_SETUP },
   { name: 'opensearch', include: named('opensearch'), globalSetup: [ENGINE_SETUP, 'test/support/start-opensearch.ts'] },
 ];
 /** For whole runs, because each project starts workers of its own, which load the same modules. */
-const ALL_OTHERS = {
+const ALL_KINDS = {
   name: 'others',
-  include: named('{engine,soak,browser,opensearch}'),
+  include: ALL,
+  exclude: named('memory'),
   globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP, 'test/support/start-opensearch.ts'],
 };
 
@@ -46,7 +49,7 @@ export default defineConfig({
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     // More than cores, as much of the time goes into waiting: for leases, restarts, streams.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // With Node's 16 MB, a tenth of the CPU time went into collecting garbage.
     execArgv: ['--max-semi-space-size=64'],
     // Loading the same modules again for each file took a fifth of the time.
@@ -61,7 +64,7 @@ export default defineConfig({
       // Engines that tests start run for seconds, in which Java's optimizing compiler costs more than it saves.
       JDK_JAVA_OPTIONS: process.env['JDK_JAVA_OPTIONS'] ?? '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
     },
-    projects: [UNIT, ...(process.env['CELLPORT_ALL_TESTS'] === '1' ? [ALL_OTHERS] : OTHERS)].map((test) => ({
+    projects: [MEMORY, ...(process.env['CELLPORT_ALL_TESTS'] === '1' ? [ALL_KINDS] : KINDS)].map((test) => ({
       extends: true,
       test,
     })),

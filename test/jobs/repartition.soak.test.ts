@@ -125,9 +125,9 @@ describe('the layout of a collection', () => {
       } while (end === 'SIGKILL');
       expect(end).toBe(0);
       expect(kills).toEqual([]);
+      // On a busy machine, it may take longer than the change.
+      await expect.poll(() => Math.min(fleet.compared.INDEX, fleet.compared.PAGES)).toBeGreaterThan(5);
       await fleet.stop();
-      expect(fleet.compared.INDEX).toBeGreaterThan(5);
-      expect(fleet.compared.PAGES).toBeGreaterThan(5);
       expect((await expectOneLayout(key, target)).geoSlot).toBe(slot);
       await untilRead(db);
       expect(await storedEntries(db)).toEqual(await markerEntries(db));

@@ -114,9 +114,9 @@ describe('prefixes that are spread', () => {
       onProgress: () => undefined,
     };
     while (!(await repartition(options, await current(key), {}, never))) await sleep(10);
+    // On a busy machine, it may take longer than the change.
+    await expect.poll(() => Math.min(fleet.compared.INDEX, fleet.compared.PAGES)).toBeGreaterThan(5);
     await fleet.stop();
-    expect(fleet.compared.INDEX).toBeGreaterThan(5);
-    expect(fleet.compared.PAGES).toBeGreaterThan(5);
     expect(await partitions(key, 'gpkA')).toEqual({});
     expect(Object.keys(await partitions(key, 'gpkB')).filter((pk) => pk.split('::')[2]?.length !== 2)).toEqual([]);
     await untilRead(db);
