@@ -7,6 +7,7 @@ import { LAG_MS } from './followed-cache.js';
 export interface ConsumerReport extends Pick<StreamState, 'pages' | 'gap' | 'summariesSince'> {
   readonly formerPages?: StreamState['formerPages'];
   readonly published?: StreamState['published'];
+  readonly written?: StreamState['written'];
   /** The last batch that all pages are known to include. */
   readonly complete: number;
   /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
@@ -58,7 +59,7 @@ const isCurrent = (endAt: number, at: number) => Math.abs(at - endAt) <= STALE_A
 const LACKING_MS = 10_000;
 
 /** Minimum interval between reads of the stored report. */
-const READ_EVERY_MS = 1_000;
+const READ_EVERY_MS = 250;
 
 /**
  * Decides whether what the stream's consumer keeps may be read: pages instead of the geo index, and summaries instead of

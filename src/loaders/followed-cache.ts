@@ -18,7 +18,7 @@ export interface FollowedCacheOptions {
 }
 
 /** How long a read may take, or an eventually consistent one may lag, and still be recognized. */
-const REMEMBERED_MS = 30_000;
+export const REMEMBERED_MS = 30_000;
 /** Maximum memory for remembered changes, and that of one besides its name. */
 const REMEMBERED_BYTES = 8 * 1024 * 1024;
 const CHANGE_BYTES = 150;
@@ -106,10 +106,9 @@ export abstract class FollowedCache<Value extends object> {
       this.#forget(oldest);
     }
     const entry = this.#entries.peek(name);
-    if (!update) this.#entries.delete(name);
-    else if (entry && this.versionOf(entry.value) < version) {
-      this.#entries.set(name, { ...entry, value: update(entry.value) });
-    }
+    if (!entry || this.versionOf(entry.value) >= version) return;
+    if (update) this.#entries.set(name, { ...entry, value: update(entry.value) });
+    else this.#entries.delete(name);
   }
 
   #forget(name: string): void {
@@ -122,5 +121,12 @@ export abstract class FollowedCache<Value extends object> {
     this.#entries?.clear();
     this.#changed.clear();
     this.#changedBytes = 0;
+    // A read that begins now may lag behind these changes.
+    this.#blindUntil = this.#options.now() + LAG_MS;
+  }
+
+  /** Drops the values whose names begin so. Reads in progress may still add some. */
+  protected dropBeginning(prefix: string): void {
+    for (const name of this.#entries?.keys() ?? []) if (name.startsWith(prefix)) this.#entries?.delete(name);
   }
 }

@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { LRUCache } from 'lru-cache';
 
 import { MarkerCounts } from '../access/marker-counts.js';
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
-import { isFollowing, type Services, type StreamStatus } from '../graphql/context.js';
+import type { Services } from '../graphql/context.js';
 import { AnswerWriter } from '../graphql/execution/json-text.js';
 import type { Extension } from '../graphql/schema.js';
 import { GraphqlServer } from '../graphql/server.js';
@@ -20,7 +19,6 @@ import type { LiveHub } from '../live/hub.js';
 import { AreaMemory, ChangeLog } from '../loaders/area-memory.js';
 import { CellCache } from '../loaders/cell-cache.js';
 import { createCollectionCache } from '../loaders/collection-cache.js';
-import { ConsumerTrust, type ConsumerReport } from '../loaders/consumer-trust.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
 import { ReadFigures } from '../loaders/range-loader.js';
 import { silentLog, type Log } from '../log.js';
@@ -29,19 +27,16 @@ import { bytesOfAnswer } from '../map/tiles/kept-answer.js';
 import { DEFAULT_CACHE_MB, DEFAULT_LIMITS } from '../model/limits.js';
 import { DirectoryCache } from '../read/from-pages/directory-cache.js';
 import { OwnWrites } from '../read/from-pages/own-writes.js';
-import { PageCache } from '../read/from-pages/page-cache.js';
 import { RecentCache } from '../read/from-pages/recent-cache.js';
 import { listCollections } from '../store/collection/collections.js';
 import { newCall, type Database } from '../store/database.js';
-import type { ConsumerStatus } from '../stream/consume/consumer.js';
 import type { Backend } from './backend.js';
 import { clockReadiness } from './clock-watch.js';
-import { sourceReport, sourceStatus } from './sources/report.js';
+import { FollowedConsumers, type Consumers, type Status } from './followed-consumers.js';
+import { sourceStatus } from './sources/report.js';
 
 /** As long as the lease of the stream consumer: shorter interruptions are caught up. */
 const WRITES_FAIL_AFTER_MS = 10_000;
-
-type Status = StreamStatus & Partial<ConsumerStatus>;
 
 /** What all requests of a server share. */
 export interface ServerServices extends Services {
@@ -53,16 +48,8 @@ export interface ServerServices extends Services {
   readonly sources: () => readonly SourceReadiness[];
 }
 
-/** More than any server follows. */
-const MOST_SOURCES = 10_000;
-/** Afterwards, the key may be that of a collection with markers of its own. */
-const READ_LATELY_MS = 60_000;
-
-export interface ServiceOverrides extends Partial<ServerServices> {
-  /** The status of a source's consumer in this process; undefined for what is no source. */
-  readonly sourceConsumerStatus?: (scope: string) => ConsumerStatus | undefined;
-  /** Reads the progress of a consumer in another process. */
-  readonly storedReport?: () => Promise<ConsumerReport | undefined>;
+export interface ServiceOverrides
+  extends Partial<ServerServices>, Partial<Pick<Consumers, 'sourceConsumerStatus' | 'storedReport'>> {
   /** Memory for all caches in bytes, 64 MB by default; 0 turns them off. */
   readonly cacheBytes?: number;
 }
@@ -86,57 +73,36 @@ export function createServices(
   const now = () => systemClock.now();
   const wall = () => database.clock.wall();
   const part = (share: number) => Math.floor(cacheBytes * share);
-  const sourceTrusts = new LRUCache<string, ConsumerTrust>({
-    max: MOST_SOURCES,
-    ttl: READ_LATELY_MS,
-    updateAgeOnGet: true,
-  });
-  // What is cached of a source is followed by its own consumer, which may not have been found yet, or be gone.
-  const trustIn = (scope: string) => {
-    const ofSource = sourceConsumerStatus(scope);
-    const status = ofSource ?? (sourceTrusts.has(scope) ? undefined : consumerStatus());
-    const { published, endAt = null } = status ?? {};
-    // While pages lack published writes, answers show these before their changes are noted.
-    const isPublishing = published != null && published.endAt > (endAt ?? 0);
-    return { isFollowed: isFollowing(status), isPublishing };
-  };
-  // An answer may ask for hundreds of blocks in one turn of the event loop.
-  const known = new Map<string, ReturnType<typeof trustIn>>();
-  const trustOf = (scope: string) => {
-    if (known.size === 0) setImmediate(() => known.clear());
-    const trust = known.get(scope) ?? trustIn(scope);
-    known.set(scope, trust);
-    return trust;
-  };
-  const trusted = (name: string) => trustOf(name.slice(0, name.indexOf('\n'))).isFollowed;
-  const isKept = (scope: string) => trustOf(scope).isFollowed && !trustOf(scope).isPublishing;
+  const consumers = { database, consumerStatus, sourceConsumerStatus, storedReport };
+  const followed = new FollowedConsumers(consumers, part(CACHE_SHARES.pages));
+  const { trust, pageCache } = followed;
+  const mayKeep = (scope: string) => followed.mayKeep(scope);
   const changes = new ChangeLog(now);
   return {
     db: database,
-    cellCache: new CellCache({ maxBytes: part(CACHE_SHARES.cells), now, trusted }),
+    cellCache: new CellCache({ maxBytes: part(CACHE_SHARES.cells), now, trusted: (name) => followed.isFollowed(name) }),
     changes,
-    answers: new AreaMemory({ maxBytes: part(CACHE_SHARES.answers), bytesOf: bytesOfAnswer, changes, trusted: isKept }),
+    answers: new AreaMemory({
+      maxBytes: part(CACHE_SHARES.answers),
+      bytesOf: bytesOfAnswer,
+      changes,
+      trusted: mayKeep,
+    }),
     keptClusters: new AreaMemory({
       maxBytes: part(CACHE_SHARES.clusters),
       bytesOf: bytesOfClusters,
       changes,
-      trusted: isKept,
+      trusted: mayKeep,
     }),
     pageServices: {
       directories: new DirectoryCache(),
-      pageCache: new PageCache({ maxBytes: part(CACHE_SHARES.pages), trusted, now }),
+      pageCache,
       ownWrites: new OwnWrites(wall),
       recent: new RecentCache(),
     },
     readFigures: new ReadFigures(),
-    trust: new ConsumerTrust({ own: () => ownReport(consumerStatus()), stored: storedReport, wall }),
-    sourceTrust(scope) {
-      const own = () => ownReport(sourceConsumerStatus(scope));
-      const trust =
-        sourceTrusts.get(scope) ?? new ConsumerTrust({ own, stored: () => sourceReport(database, scope), wall });
-      sourceTrusts.set(scope, trust);
-      return trust;
-    },
+    trust,
+    sourceTrust: (scope) => followed.sourceTrust(scope),
     sourceLiveSince: () => Promise.resolve(undefined),
     sources: () => [],
     sourceStatus: (scope, call) => sourceStatus(call, scope),
@@ -149,13 +115,6 @@ export function createServices(
     now: () => new Date(database.clock.wall()),
     ...overrides,
   };
-}
-
-/** The report of this process's consumer; undefined if another one maintains the pages. */
-function ownReport(status: Partial<Status> = {}): ConsumerReport | undefined {
-  const { owner = false, pages = null, gap = null, complete = 0, endAt = null, summariesSince = null } = status;
-  const { formerPages = null, published = null } = status;
-  return owner ? { pages, formerPages, published, gap, complete, endAt, summariesSince } : undefined;
 }
 
 /** The files built by `npm run build`. */

@@ -9,6 +9,7 @@ import { newCall } from '../../src/store/database.js';
 import { updateMarker } from '../../src/store/marker/marker-update.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { deleteMarker } from '../../src/store/removal/markers.js';
+import type { Meter } from '../../src/store/request/meter.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { startServer, type LiveServer } from '../http/live-server.js';
 import { until } from '../live/support.js';
@@ -129,11 +130,35 @@ test('every server of a fleet shows each marker exactly once at every moment, fr
     expect(expected).toHaveLength(COUNT + 8 * ROUNDS);
     for (const server of [owner, other]) {
       await until(async () => (await map(server)).sources.has('PAGES'));
-      expect(sorted(await map(server))).toEqual(expected);
+      await expect.poll(async () => sorted(await map(server)), { timeout: 5_000 }).toEqual(expected);
     }
   } finally {
     await inIndex.close();
   }
+});
+
+test('a server that does not maintain the pages reads again only those that were written', async () => {
+  const collection = await createdCollection();
+  await cells.caughtUp(new AbortController().signal);
+  const position = { lng: 1.234, lat: 50.123 };
+  const shown = async () => {
+    const { data, extensions } = await other.ask(MAP, {}, { 'x-cellport-cost': '1' });
+    const { markersFrom, cacheHits, readUnits } = (extensions ?? {})['cost'] as Meter;
+    const { lng } = data.viewport.markers.nodes.find((node: { key: string }) => node.key === 'k7').position;
+    return { markersFrom, cacheHits, readUnits, isMoved: lng === position.lng };
+  };
+  await until(async () => (await shown()).readUnits === 0);
+  const { cacheHits: pages, ...warm } = await shown();
+  expect(warm).toEqual({ markersFrom: 'PAGES', readUnits: 0, isMoved: false });
+  expect(pages).toBeGreaterThan(4);
+  await updateMarker(newCall(db), { collection, key: 'k7' }, { position }, { now: NOW });
+  const read: Awaited<ReturnType<typeof shown>>[] = [];
+  await until(async () => {
+    read.push(await shown());
+    return read.at(-1)?.isMoved === true && read.at(-1)?.readUnits === 0;
+  });
+  // The page that it has left, and the one that it is in.
+  expect(Math.min(...read.map(({ cacheHits }) => cacheHits))).toBe(pages - 2);
 });
 
 async function createdCollection() {

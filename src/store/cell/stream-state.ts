@@ -2,6 +2,7 @@ import type { Key } from '../../keys/document-id.js';
 import type { Call } from '../database.js';
 import type { Leased } from '../lease.js';
 import { PAGE_FORMAT } from '../page/page-data.js';
+import type { WrittenPages } from '../page/written-pages.js';
 import { putVersion } from '../request/conditional-write.js';
 import { send } from '../request/send.js';
 
@@ -61,12 +62,18 @@ export interface StreamState extends Leased {
   readonly formerPages?: (PageGeneration & Pick<StreamState, 'endAt'>) | null;
   /** Published writes that pages may lack; null or omitted if there are none. */
   readonly published?: PublishedWrites | null;
+  /** The pages that were written lately; null or omitted if that is unknown. */
+  readonly written?: WrittenPages | null;
   /**
    * A time, in milliseconds since 1970, since which no record of a reading has been missed by those who keep summaries; 0
    * if none ever was, null if it is unknown.
    */
   readonly summariesSince: number | null;
 }
+
+/** The last batch known to be complete. */
+export const completeBatch = ({ batch, plan }: Pick<StreamState, 'batch' | 'plan'>): number =>
+  plan === null ? batch : batch - 1;
 
 /** Where an owner began: others may have counted the records of these batches, as they published them, with other ones. */
 export interface Began {

@@ -1,6 +1,6 @@
 import { restartOnFailure } from '../../retry.js';
 import type { BlockWrite } from '../../store/cell/blocks.js';
-import type { PageGeneration, StreamGap, StreamState } from '../../store/cell/stream-state.js';
+import { completeBatch, type PageGeneration, type StreamGap, type StreamState } from '../../store/cell/stream-state.js';
 import { LeaseLost, whileLeased, type Lease } from '../../store/lease.js';
 import { CellMemory } from '../cells/memory.js';
 import { firstState } from '../state.js';
@@ -42,6 +42,7 @@ interface KeptReport {
   readonly pages: PageGeneration | null;
   readonly formerPages?: StreamState['formerPages'];
   readonly published?: StreamState['published'];
+  readonly written?: StreamState['written'];
   /** The last batch known to be complete. */
   readonly complete: number;
   /** When everything in the stream was last known to be complete, in milliseconds since 1970; null if unknown. */
@@ -77,9 +78,9 @@ const RENEW_MS = 1_000;
 
 /** A state's report about pages and summaries. States of the previous release have none. */
 export function reportOf(state: StreamState | undefined): KeptReport {
-  const { batch, plan, pages = null, endAt = null, summariesSince = null } = state ?? { batch: 0, plan: null };
-  const { formerPages = null, published = null } = state ?? {};
-  return { complete: plan === null ? batch : batch - 1, pages, formerPages, published, endAt, summariesSince };
+  const { pages = null, endAt = null, summariesSince = null } = state ?? {};
+  const { formerPages = null, published = null, written = null } = state ?? {};
+  return { complete: state ? completeBatch(state) : 0, pages, formerPages, published, written, endAt, summariesSince };
 }
 
 const LEASE_MS = 10_000;

@@ -5,6 +5,7 @@ import { isImpossible, type Applied } from '../cells/apply.js';
 import { MarkerDays } from '../days/apply.js';
 import { keptPages, type KeptPages } from '../pages/kept-pages.js';
 import { Publisher } from '../pages/publisher.js';
+import { WrittenLog } from '../pages/written-log.js';
 import type { LeasedWork } from '../ports.js';
 import { currentStream, RecordsLost, StreamReplaced } from '../source/record-batches.js';
 import { LIST_EVERY_MS } from '../source/shards.js';
@@ -27,6 +28,7 @@ export class Session {
   readonly #signal: AbortSignal;
   readonly #work: LeasedWork;
   #pages: KeptPages | undefined;
+  readonly #written: WrittenLog;
   readonly #days: MarkerDays | undefined;
   readonly #ended = new AbortController();
   readonly #untilEnded: AbortSignal;
@@ -48,8 +50,10 @@ export class Session {
     this.#progress = progress;
     this.#signal = signal;
     // Only an owner changes the generation, so it stays for as long as the lease is held, or pages cannot be written.
-    this.#pages = keptPages(lease.current, options.pages);
     const { days, clock, log } = options;
+    this.#written = new WrittenLog(lease.current, clock);
+    const kept = keptPages(lease.current, options.pages);
+    this.#pages = kept && { ...kept, pages: this.#written.noting(kept.pages) };
     this.#work = { clock, log, signal, holds: () => lease.holds() };
     this.#untilEnded = AbortSignal.any([signal, this.#ended.signal]);
     this.#days = days && new MarkerDays(days, { ...this.#work, signal: this.#untilEnded }, lease.current.version);
@@ -71,8 +75,12 @@ export class Session {
     return new StreamReader(stream, this.#lease.current, keys, { clock, signal: this.#untilEnded, pollMs, onRecord });
   }
 
-  /** The state updated with what is now known to be complete. */
+  /** The state to store, with what is now known to be complete. */
   refresh(state: StreamState): StreamState {
+    return this.#written.stored(this.#settled(state));
+  }
+
+  #settled(state: StreamState): StreamState {
     const done = this.#completeBatch === state.batch ? settled(state) : state;
     return this.#seen === undefined ? done : withShardsSeen(done, this.#seen, this.#options.clock.wall());
   }
@@ -108,7 +116,7 @@ export class Session {
 
   #isEnough(): boolean {
     const closed = this.#days?.closed ?? true;
-    return this.#options.enough(this.refresh(this.#lease.current), this.#progress.completeAt, closed);
+    return this.#options.enough(this.#settled(this.#lease.current), this.#progress.completeAt, closed);
   }
 
   /** Notes since when no record of a reading was missed, if a version that keeps no summaries has worked until now. */
@@ -119,7 +127,7 @@ export class Session {
   }
 
   async #update(change: (state: StreamState) => StreamState): Promise<StreamState> {
-    return (this.#progress.latest = await this.#lease.update(change));
+    return (this.#progress.latest = await this.#lease.update((state) => this.#written.stored(change(state))));
   }
 
   /** Continues with the table's current stream, once it has one. If that is a new one, there is a gap. */
@@ -204,6 +212,8 @@ export class Session {
       busy = false;
     }
     this.#complete(batch);
+    // At once, because other servers show the batch when they know that it is complete.
+    await this.#update((now) => ({ ...this.#settled(now), endAt: this.#progress.endAt ?? now.endAt }));
   }
 
   #publishing(batch: number): OnEnd | undefined {
@@ -254,6 +264,6 @@ export class Session {
     if (wrong === undefined || this.#lease.current.gap !== null) return;
     log.error({ ...wrong }, 'A count is below zero: the cells have missed changes');
     const reason = `a count in the block "${wrong.parent}" of ${wrong.scope} is below zero`;
-    await this.#update((state) => withGap(this.refresh(state), reason, clock.wall()));
+    await this.#update((state) => withGap(this.#settled(state), reason, clock.wall()));
   }
 }

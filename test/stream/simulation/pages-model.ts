@@ -26,6 +26,8 @@ export class PagesModel {
   readonly wrongHints: string[] = [];
   /** Called with a marker that is no longer in any page. */
   onGone: ((scope: string, key: string) => void) | undefined;
+  /** Called with each page that is stored. */
+  onWritten: ((scope: string, page: ModelPage) => void) | undefined;
 
   all(scope: string): ModelPage[] {
     return this.#sorted(this.#pages, scope).map((page) => {
@@ -46,7 +48,10 @@ export class PagesModel {
   write({ scope, begin, seen, round, lost, pages }: PageReplacement, conditional = true): boolean {
     const before = this.#pages.get(`${scope}/${begin}`);
     if (conditional && before?.round !== seen) return false;
-    for (const page of pages) this.#pages.set(`${scope}/${page.begin}`, { ...page, round, lost });
+    for (const page of pages) {
+      this.#pages.set(`${scope}/${page.begin}`, { ...page, round, lost });
+      this.onWritten?.(scope, { ...page, round, lost, bytes: page.data.length, entries: [], columns: NO_COLUMNS });
+    }
     if (!this.onGone) return true;
     const now = new Set(pages.flatMap(({ data }) => decodeText(data).map(({ marker }) => marker.key)));
     const gone = decodeText(before?.data ?? TEXT.encode([])).filter(({ marker }) => !now.has(marker.key));

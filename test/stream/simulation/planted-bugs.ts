@@ -1,6 +1,7 @@
 import { placeOfParent } from '../../../src/model/cell.js';
 import { afterPartition, partsOfHints } from '../../../src/pages/directory.js';
 import type { BlockName, BlockOutcome } from '../../../src/store/cell/blocks.js';
+import { batchesOf, type WrittenBatch, type WrittenPages } from '../../../src/store/page/written-pages.js';
 import type { CellMemory } from '../../../src/stream/cells/memory.js';
 import type { DaysPort, PagesPort, RecentPort, StatePort } from '../../../src/stream/ports.js';
 import type { DerivedModel } from './derived-model.js';
@@ -34,6 +35,17 @@ const withRecent =
       : {};
     return { ...ports, state, pages: { ...ports.pages, recent } };
   };
+
+/** A bug in the list of pages that were written. */
+const withWritten =
+  (change: (written: WrittenPages) => WrittenPages): Plant =>
+  (ports) => ({
+    ...ports,
+    state: {
+      ...ports.state,
+      put: ({ written, ...next }) => ports.state.put({ ...next, ...(written && { written: change(written) }) }),
+    },
+  });
 
 /** A bug in the summaries of readings. */
 const withDays = (ports: Ports, changed: Partial<DaysPort>): Ports => ({
@@ -265,6 +277,15 @@ export const PLANTED_BUGS: Readonly<Record<string, Plant>> = {
       },
     },
   })),
+
+  /** A page that a server has read remains as it was. */
+  'the state does not list all pages that were written': withWritten(({ batches, ...written }) => {
+    const all = batchesOf({ ...written, batches }).map(([batch, first]): WrittenBatch => [batch, first, {}]);
+    return { ...written, batches: JSON.stringify(all) };
+  }),
+
+  /** An owner does not write again what the one before it has written of a batch. */
+  'the state lists the pages of a batch that another owner began': withWritten((written) => ({ ...written, since: 0 })),
 
   /** A reading recorded while its day was summarized is lost. */
   'a day is closed whatever was recorded since it was read': (ports, world, derived) =>

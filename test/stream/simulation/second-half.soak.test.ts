@@ -9,7 +9,7 @@ import { simulate } from './simulate.js';
 const SEEDS_TO_FIND = 1_500;
 /** Where to begin the search for a rare bug, which else takes half a minute. */
 const FIRST_SEEDS: Readonly<Record<string, number>> = {
-  'a day is closed whatever was recorded since it was read': 484,
+  'a day is closed whatever was recorded since it was read': 281,
 };
 
 test('counts are exact, or known to be inexact, after every run of the second half of the seeds', async () => {
@@ -30,4 +30,6 @@ describe('the simulation finds a planted bug:', () => {
 test('the same seed gives the same run', async () => {
   const runs = [await simulate(4_711), await simulate(4_711)];
   expect(runs[0]).toEqual(runs[1]);
+  // What servers keep is judged.
+  expect(runs[0]?.pagesKept).toBeGreaterThan(10);
 });

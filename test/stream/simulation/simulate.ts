@@ -14,6 +14,7 @@ import { Consumer } from '../../../src/stream/consume/consumer.js';
 import type { CellsPort } from '../../../src/stream/ports.js';
 import { writeReading } from './days-model.js';
 import { DerivedModel } from './derived-model.js';
+import { PageReader } from './page-reader.js';
 import { Process, type Faults, type Ports } from './process.js';
 import { wrongCounts } from './reader.js';
 import { TableModel } from './table-model.js';
@@ -29,6 +30,8 @@ export interface Outcome {
   readonly records: number;
   readonly blockWrites: number;
   readonly batches: number;
+  /** Pages that a server which does not maintain them had kept when it wanted them. */
+  readonly pagesKept: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -196,6 +199,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   derived.pages.onGone = (scope, key) => {
     if (!wasEverGone(table, scope, key)) failures.push(`marker ${key} of ${scope} was in no page, but never deleted`);
   };
+  const pageReader = new PageReader(world, derived, seed);
   const running: { process: Process; consumer: Consumer }[] = [];
   let started = 0;
   let dark = false;
@@ -248,7 +252,7 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
   const knowsTheDead = chance.happens(0.5);
   const alive = () => running.filter(({ process }) => process.alive);
   function look(): void {
-    if (failures.length === 0) failures.push(...wrongCounts(table, derived, keys, SCOPES));
+    if (failures.length === 0) failures.push(...wrongCounts(table, derived, keys, SCOPES), ...pageReader.look());
   }
 
   // The behavior of every process during the next minute.
@@ -360,5 +364,6 @@ export async function simulate(seed: number, plant: Plant = (ports) => ports): P
     process.kill();
     process.stop.abort(new Error('over'));
   }
-  return { failures, gap, records: table.history.length, blockWrites: derived.writes, batches: state?.batch ?? 0 };
+  const [records, batches] = [table.history.length, state?.batch ?? 0];
+  return { failures, gap, records, blockWrites: derived.writes, batches, pagesKept: pageReader.hits };
 }
