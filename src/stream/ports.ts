@@ -141,7 +141,8 @@ export interface Publication {
 
 /** Where changes are published that pages and blocks may lack. */
 export interface RecentPort {
-  put(scope: string, as: Publication, part: RecentPart): Promise<void>;
+  /** Returns the number of items. */
+  put(scope: string, as: Publication, part: RecentPart): Promise<number>;
 }
 
 /** Where pages of markers are stored. */

@@ -69,8 +69,9 @@ function start(writeMs = 0) {
   });
   const { own } = owner.pageServices.recent;
   const put: RecentPort['put'] = async (scope, as, part) => {
-    await putRecentWrites(newCall(db), { scope, ...as }, part, own);
+    const items = await putRecentWrites(newCall(db), { scope, ...as }, part, own);
     if (random() < 0.1) throw new Error('the answer is lost');
+    return items;
   };
   const open = (generation: string) => notedPages(slow(parts.pages.open(generation)), generation, pageCache);
   const consumer = new Consumer({

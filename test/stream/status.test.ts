@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { silentLog } from '../../src/log.js';
+import type { PublishedItems } from '../../src/store/page/recent-writes.js';
 import { Consumer } from '../../src/stream/consume/consumer.js';
 import { runsAll } from '../support/rounds.js';
 import { DerivedModel } from './simulation/derived-model.js';
@@ -201,4 +202,35 @@ test('counts below zero are reported as a gap also while markers keep moving; th
   next.process.stop.abort();
   expect({ gap: gap === null, countsExact }).toEqual({ gap: false, countsExact: false });
   expect(remembered).toBeLessThanOrEqual(25 * MOVING);
+});
+
+test('a state tells where what was published is for a minute after pages include it', async () => {
+  const { world, derived, start, put } = fleet();
+  const owner = start('owner', ({ pages, cells }) => ({
+    pages,
+    cells: {
+      ...cells,
+      async write(...args: Parameters<Ports['cells']['write']>) {
+        await owner.clock.sleep(2_000);
+        return cells.write(...args);
+      },
+    },
+  }));
+  await world.run(() => owner.consumer.status().behindMs === 0, 5_000);
+  let n = 0;
+  await world.run(() => {
+    if (world.now > 500 * n) put(`m${(n += 1)}`, n % 90, 50);
+    return false;
+  }, 20_000);
+  const counted = derived.recent.reduce((items, { sums }) => items + sums.length, 0);
+  const listed = JSON.parse(derived.state?.published?.items ?? '') as PublishedItems;
+  expect(Object.keys(listed)).toEqual(['parks']);
+  expect(counted).toBeGreaterThan(listed['parks']?.length ?? Infinity);
+  await world.run(() => false, 10_000);
+  const { endAt = 0 } = derived.state?.published ?? {};
+  await world.run(() => (derived.state?.endAt ?? 0) >= endAt + 59_000, 100_000);
+  expect(derived.state?.published).toBeTruthy();
+  await world.run(() => (derived.state?.endAt ?? 0) >= endAt + 62_000, 10_000);
+  expect(derived.state?.published).toBeNull();
+  owner.process.kill();
 });

@@ -6,7 +6,7 @@ import type { Began, PublishedWrites } from '../../store/cell/stream-state.js';
 import type { Call } from '../../store/database.js';
 import { OwnPublications } from '../../store/page/own-publications.js';
 import type { PagesOf } from '../../store/page/pages.js';
-import { readRecentWrites } from '../../store/page/recent-writes.js';
+import { readRecentWrites, type PublishedItems } from '../../store/page/recent-writes.js';
 
 /** What was published and is in pages, or blocks, only later. */
 export interface Recent {
@@ -61,12 +61,16 @@ export class RecentCache {
     return recent;
   }
 
-  async #read(call: Call, of: RecentOf, { from, to, began }: PublishedWrites, before: Kept | undefined): Promise<Kept> {
+  async #read(call: Call, of: RecentOf, published: PublishedWrites, before: Kept | undefined): Promise<Kept> {
+    const { from, to, began, items } = published;
     // Without a gap between them.
     const known = before?.generation === of.generation && before.to >= from - 1 ? before : undefined;
     const first = known ? known.to + 1 : from;
     const own = of.isSource ? undefined : this.own.of(of.scope, first, to, began.version);
-    const later = await readRecentWrites(call, of, first, to, own);
+    const listed = items === undefined ? undefined : Object.entries(JSON.parse(items) as PublishedItems);
+    const ofScope = listed && (listed.find(([scope]) => scope === of.scope)?.[1] ?? []);
+    const range = { scope: of.scope, from: first, to, items: ofScope?.filter(([version]) => version >= first) };
+    const later = await readRecentWrites(call, range, of.collection, own);
     const writes = (known?.writes ?? RecentWrites.NONE).with(later);
     const cells = (known?.cells ?? RecentCells.NONE)
       // Of what an earlier owner published, that of batches which it applied.

@@ -91,7 +91,10 @@ export interface PublishedWrites {
   readonly began: Began;
   /** With them, pages include everything written by this time, in milliseconds since 1970. */
   readonly endAt: number;
+  /** JSON of `PublishedItems`; omitted if they are too many to name, or an earlier release has published. */
+  readonly items?: string | undefined;
 }
+
 
 /** Identifies pages that belong together: a recount rewrites all of them as another generation. */
 export interface PageGeneration {

@@ -86,13 +86,14 @@ function partOf({ b, d, g, l, c }: Item, collection: string): RecentPart {
 
 /**
  * Publishes writes, each marker once, and sums, and notes them in `own`. They never change, and DynamoDB removes them later.
+ * Returns the number of items.
  */
 export async function putRecentWrites(
   call: Call,
   { scope, version, attempt }: Published,
   { batch, writes, sums }: RecentPart,
   own?: OwnPublications,
-): Promise<void> {
+): Promise<number> {
   const { keys, tables, clock } = call.db;
   const ttl = Math.ceil(clock.wall() / 1_000) + REMEMBERED_SECONDS;
   const write = bulkWriter(call, tables.derived);
@@ -107,31 +108,67 @@ export async function putRecentWrites(
     await write([item]);
     own?.add({ scope, version, item });
   });
+  return parts.length;
+}
+
+/** The items of each scope, by the version that they were published after and the attempt that counts. */
+export type PublishedItems = Readonly<
+  Record<string, readonly (readonly [version: number, attempt: number, items: number])[]>
+>;
+
+/** What to read: what was published in a scope from one version to another, both included. */
+export interface PublishedRange {
+  readonly scope: string;
+  readonly from: number;
+  readonly to: number;
+  /** The items that there are; undefined if that is unknown. */
+  readonly items?: PublishedItems[string] | undefined;
+}
+
+/** The items of the attempts that count. A read that lags might lack some: then, and if it is unknown which ones there are, it is repeated. */
+async function itemsIn(call: Call, { scope, from, to, items: listed }: PublishedRange): Promise<PublishedItem[]> {
+  if (listed?.length === 0) return [];
+  const range = { index: 'derived', ...call.db.keys.recentWritesRange(scope, from, to) } as const;
+  const items = await queryAll(call, { ...range, consistent: listed === undefined });
+  const published = items.map((item) => publishedIn(call, item));
+  if (listed === undefined) return lastAttempts(published);
+  const found = listed.map(([version, attempt, count]) => {
+    const of = published.filter((one) => one.version === version && one.attempt === attempt);
+    return of.length === count ? of : undefined;
+  });
+  if (found.includes(undefined)) return itemsIn(call, { scope, from, to });
+  return found.flatMap((of) => of ?? []);
+}
+
+interface PublishedItem {
+  readonly item: Item;
+  readonly version: number;
+  readonly attempt: number;
+}
+
+function publishedIn({ db }: Call, item: Item): PublishedItem {
+  const key = { pk: String(item['pk']), sk: String(item['sk']) };
+  return { item, version: db.keys.parseRecentWrites(key)?.version ?? 0, attempt: Number(item['a'] ?? 0) };
+}
+
+function lastAttempts(published: readonly PublishedItem[]): PublishedItem[] {
+  const last = new Map<number, number>();
+  for (const { version, attempt } of published) last.set(version, Math.max(attempt, last.get(version) ?? 0));
+  return published.filter(({ version, attempt }) => attempt === last.get(version));
 }
 
 /**
- * What was published from one version to another, both included, in order: `own`, if this process has published all of it.
- * Throws UnknownPageFormat.
+ * What was published, in order; that of `own`, if this process has published all of it. Throws UnknownPageFormat.
  */
 export async function readRecentWrites(
   call: Call,
-  { scope, collection }: { readonly scope: string; readonly collection: string },
-  from: number,
-  to: number,
+  range: PublishedRange,
+  collection: string,
   own?: readonly Item[],
 ): Promise<PublishedPart[]> {
-  // A lagging read might lack some of them, and nothing would tell.
-  const range = { index: 'derived', ...call.db.keys.recentWritesRange(scope, from, to), consistent: true } as const;
-  const items = own ?? (await queryAll(call, range));
-  const published = items.map((item) => {
-    const key = { pk: String(item['pk']), sk: String(item['sk']) };
-    return { item, version: call.db.keys.parseRecentWrites(key)?.version ?? 0, attempt: Number(item['a'] ?? 0) };
-  });
-  const last = new Map<number, number>();
-  for (const { version, attempt } of published) last.set(version, Math.max(attempt, last.get(version) ?? 0));
+  const published = own ? lastAttempts(own.map((item) => publishedIn(call, item))) : await itemsIn(call, range);
   const parts: PublishedPart[] = [];
-  for (const { item, version, attempt } of published) {
-    if (attempt !== last.get(version)) continue;
+  for (const { item, version } of published) {
     await call.db.scheduler.takeTurn(call.signal);
     parts.push({ ...partOf(item, collection), version });
   }

@@ -20,6 +20,9 @@ const MOST_SUSPECTS = 1_000;
 /** Listings and pages of a stream may disagree for this long, during which a suspect count proves nothing. */
 const BELIEVED_AFTER_MS = 30_000;
 
+/** For so long after pages and blocks include what was published, the state tells where it is. Nobody reads it by then. */
+const PUBLISHED_MS = 60_000;
+
 /** The work of a consumer while it holds the lease. */
 export class Session {
   readonly #options: SessionOptions;
@@ -77,7 +80,9 @@ export class Session {
 
   /** The state to store, with what is now known to be complete. */
   refresh(state: StreamState): StreamState {
-    return this.#written.stored(this.#settled(state));
+    const { published = null } = state;
+    const isRead = published !== null && (this.#progress.endAt ?? 0) - published.endAt < PUBLISHED_MS;
+    return this.#written.stored({ ...this.#settled(state), published: isRead ? published : null });
   }
 
   #settled(state: StreamState): StreamState {

@@ -4,6 +4,7 @@ import type { SumsByName } from '../../model/cell-changes.js';
 import type { RecentSums } from '../../pages/recent-cells.js';
 import { following, type RecentWrite } from '../../pages/recent-writes.js';
 import type { Began, StreamState } from '../../store/cell/stream-state.js';
+import type { PublishedItems } from '../../store/page/recent-writes.js';
 import type { Publication, RecentPort } from '../ports.js';
 import { versioned } from './apply.js';
 import type { WritesByScope } from './fold.js';
@@ -16,6 +17,9 @@ const PUBLISH_AFTER_MS = 700;
 
 /** For so long, blocks may be read without a batch that they include: they are cached, and reads lag. */
 const READ_AFTER_MS = 5_000;
+
+/** Longest list of items: the state costs a write unit for each kilobyte. */
+const MOST_CHARACTERS = 1_000;
 
 export interface PublisherOptions {
   readonly port: RecentPort;
@@ -58,6 +62,8 @@ export class Publisher {
   #since: number;
   /** For each batch that pages may lack, the first version after which it was published; oldest first. */
   #firsts: readonly { readonly batch: number; readonly version: number }[] = [];
+  /** The items of these versions, by scope, in the order of the versions. */
+  readonly #items = new Map<string, PublishedItems[string]>();
   readonly #began: Began;
   /** What to publish under after a failure. */
   #failed: Publication | undefined;
@@ -128,8 +134,9 @@ export class Publisher {
     const { version, attempt } = this.#failed ?? { version: current().version, attempt: 0 };
     this.#waiting = publishing;
     this.#since = now;
+    let items: ReadonlyMap<string, number>;
     try {
-      await this.#put(batch, { version, attempt }, publishing);
+      items = await this.#put(batch, { version, attempt }, publishing);
     } catch (err) {
       log.warn({ err }, 'Cannot publish recent writes; retrying');
       // Some may be there: as part of this version, readers know that another attempt replaces them.
@@ -140,12 +147,34 @@ export class Publisher {
     this.#waiting = this.#waiting.filter((one) => !publishing.includes(one));
     if (this.#firsts.at(-1)?.batch !== batch) this.#firsts = [...this.#firsts, { batch, version }];
     const from = this.#firsts[0]?.version ?? version;
-    const published = { from, to: version, began: this.#began, endAt };
+    const listed = this.#listed(items, { version, attempt }, from);
+    const published = {
+      from,
+      to: version,
+      began: this.#began,
+      endAt,
+      ...(listed.length <= MOST_CHARACTERS && { items: listed }),
+    };
     await update((state) => ({ ...state, published }));
   }
 
-  /** Of each collection, the writes of several batches as those of the last one; only counts depend on the batch. */
-  async #put(batch: number, as: Publication, publishing: readonly Unpublished[]): Promise<void> {
+  /** Adds what was published, and forgets what was before `from`. Gives the list of all. */
+  #listed(items: ReadonlyMap<string, number>, { version, attempt }: Publication, from: number): string {
+    for (const [scope, of] of this.#items) {
+      const left = of.filter(([before]) => before >= from);
+      if (left.length === 0) this.#items.delete(scope);
+      else this.#items.set(scope, left);
+    }
+    for (const [scope, count] of items)
+      this.#items.set(scope, [...(this.#items.get(scope) ?? []), [version, attempt, count]]);
+    return JSON.stringify(Object.fromEntries(this.#items));
+  }
+
+  /**
+   * Of each collection, the writes of several batches as those of the last one; only counts depend on the batch. Returns
+   * the number of items by scope.
+   */
+  async #put(batch: number, as: Publication, publishing: readonly Unpublished[]): Promise<ReadonlyMap<string, number>> {
     const { port, versionsByBatch } = this.#options;
     const byScope = new Map<string, Map<string, RecentWrite>>();
     for (const { batch: own, writes } of publishing) {
@@ -160,12 +189,14 @@ export class Publisher {
         }
       }
     }
+    const items = new Map<string, number>();
     for (const [scope, writes] of byScope) {
       const sums = publishing.flatMap((one): RecentSums | [] => {
         const changed = one.sums.get(scope);
         return changed ? { batch: one.batch, sums: changed } : [];
       });
-      await port.put(scope, as, { batch, writes: [...writes.values()], sums });
+      items.set(scope, await port.put(scope, as, { batch, writes: [...writes.values()], sums }));
     }
+    return items;
   }
 }

@@ -142,6 +142,7 @@ export class Process {
                 derived.recent.push({ scope, ...as, sums: [one], by: this.name, aheadMs: this.#skewMs });
               });
             }
+            return sums.length;
           },
         },
         open: () => ({
