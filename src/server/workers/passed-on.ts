@@ -22,6 +22,8 @@ export class WorkersHub implements Hub {
   /** Collections whose sources are followed while anyone subscribes, and those to which clients of a worker do, by key. */
   readonly #followed = new Set<string>();
   readonly #heard = new Map<Channel<WorkerCalls>, readonly string[]>();
+  /** The latter, of all workers. */
+  #subscribed: ReadonlySet<string> = new Set();
   isConnected = false;
 
   constructor(workers: WorkerProcesses, keys: Keyspace) {
@@ -49,7 +51,7 @@ export class WorkersHub implements Hub {
 
   isHeard({ key }: Pick<Collection, 'key'>): boolean {
     this.#followed.add(key);
-    return [...this.#heard.values()].some((keys) => keys.includes(key));
+    return this.#subscribed.has(key);
   }
 
   /** Learns to which of the collections whose sources are followed anyone subscribes. */
@@ -59,5 +61,6 @@ export class WorkersHub implements Hub {
     // For one that does not answer in time, as before.
     if (keys.length > 0)
       await this.#workers.ask(async (worker) => this.#heard.set(worker, await worker.ask('heard', keys)));
+    this.#subscribed = new Set([...this.#heard.values()].flat());
   }
 }
