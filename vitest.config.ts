@@ -40,6 +40,7 @@ export default defineConfig({
       { find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve('graphql')) },
       // The examples name it as users do.
       { find: 'cellport/client', replacement: fileURLToPath(new URL('src/client/public.ts', import.meta.url)) },
+      { find: 'cellport/server', replacement: fileURLToPath(new URL('src/server/public.ts', import.meta.url)) },
       { find: 'cellport/keys', replacement: fileURLToPath(new URL('src/keys/public.ts', import.meta.url)) },
     ],
   },

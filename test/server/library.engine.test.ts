@@ -1,11 +1,6 @@
-import { createServer as createHttp } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { ApolloServer } from '@apollo/server';
-import { startStandaloneServer } from '@apollo/server/standalone';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import DataLoader from 'dataloader';
-import { fastify } from 'fastify';
-import { createYoga } from 'graphql-yoga';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { silentLog, type LogFields } from '../../src/log.js';
@@ -14,6 +9,16 @@ import { until } from '../live/support.js';
 import { collectGarbage } from '../support/heap.js';
 import { randomFrom } from '../support/random.js';
 import { engine } from '../support/test-database.js';
+
+type Serve = (cellport: Cellport) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>;
+interface Goods {
+  readonly typeDefs: string;
+  readonly resolversOver: (read: (keys: readonly string[]) => Promise<unknown[]>) => CellportOptions['resolvers'];
+}
+const example = async (name: string) =>
+  (await import(fileURLToPath(new URL(`../../examples/embed/${name}.mjs`, import.meta.url)))) as unknown;
+const { typeDefs: ownTypes, resolversOver } = (await example('goods')) as Goods;
+const serveIn = async (name: string) => ((await example(name)) as { readonly serve: Serve }).serve(cellport);
 
 const random = randomFrom(20_261_129);
 const shops = Array.from({ length: 60 }, (_, at) => ({
@@ -33,35 +38,28 @@ const inside = shops
 
 /** Batches of keys that the shop's own loader was asked for. */
 const batches: (readonly string[])[] = [];
-const ownTypes = 'type Shop { sells: String! } extend type Marker { shop: Shop }';
-const ownResolvers = () => {
-  const loaders = new WeakMap<object, DataLoader<string, { sells: string }>>();
-  return {
-    Marker: {
-      shop: ({ key }: { key: string }, _args: unknown, context: object) => {
-        const loader =
-          loaders.get(context) ??
-          new DataLoader<string, { sells: string }>(async (keys) => {
-            batches.push(keys);
-            return keys.map((one) => ({ sells: `the goods of ${one}` }));
-          });
-        loaders.set(context, loader);
-        return loader.load(key);
-      },
-    },
-  };
-};
+const resolvers = resolversOver(async (keys) => {
+  batches.push(keys);
+  return keys.map((key) => ({ sells: `the goods of ${key}`, price: 1 }));
+});
 
 let cellport: Cellport;
 beforeAll(async () => {
   const { endpoint, region, credentials } = engine();
   const client = new DynamoDBClient({ endpoint, region, credentials });
   const settings = { CELLPORT_SEARCH_MB: '0', CELLPORT_ENGINE: 'aws' };
-  const own = { typeDefs: ownTypes, resolvers: ownResolvers() };
   const noted: (readonly [LogFields, string])[] = [];
   const note = (...line: readonly [LogFields, string]) => void noted.push(line);
   const log = { ...silentLog, error: note, warn: note };
-  cellport = await createCellport({ table: 'shops-of-ours', client, settings, federation: true, log, ...own });
+  cellport = await createCellport({
+    table: 'shops-of-ours',
+    client,
+    settings,
+    federation: true,
+    log,
+    typeDefs: ownTypes,
+    resolvers,
+  });
   client.destroy();
   await cellport.execute({ query: 'mutation { createCollection(input: { key: "shops", name: "Shops" }) { key } }' });
   if (noted.length > 0) throw new Error(`the log of a first start has ${JSON.stringify(noted)}`);
@@ -69,7 +67,7 @@ beforeAll(async () => {
 afterAll(() => cellport.close());
 
 const QUERY = `query ($bounds: BoundsInput!) { viewport(bounds: $bounds, zoom: 8) {
-  markers(collection: "shops", first: 100) { nodes { key position { lng } shop { sells } } } } }`;
+  markers(collection: "shops", first: 100) { nodes { key position { lng } goods { sells } } } } }`;
 const MISSING = '{ nearest(collection: "none", position: { lng: 0, lat: 0 }) { marker { key } } }';
 
 interface Answer {
@@ -78,7 +76,7 @@ interface Answer {
 }
 interface Node {
   readonly key: string;
-  readonly shop: { readonly sells: string };
+  readonly goods: { readonly sells: string };
 }
 
 /** Asks a server for the shops inside, which come with the field of others, loaded in one batch. */
@@ -88,7 +86,7 @@ async function expectShops(ask: (body: object) => Promise<unknown>): Promise<voi
   expect(errors).toBeUndefined();
   const { nodes } = data.viewport.markers;
   expect(nodes.map(({ key }) => key).sort()).toEqual(inside);
-  expect(nodes.map(({ shop }) => shop.sells)).toEqual(nodes.map(({ key }) => `the goods of ${key}`));
+  expect(nodes.map(({ goods }) => goods.sells)).toEqual(nodes.map(({ key }) => `the goods of ${key}`));
   expect(batches.map((keys) => [...keys].sort())).toEqual([inside]);
 }
 
@@ -200,35 +198,16 @@ describe('without GraphQL', () => {
 });
 
 describe('the schema, with types of others, in', () => {
-  test('Apollo Server', async () => {
-    const apollo = new ApolloServer({ schema: cellport.schema });
-    const { url } = await startStandaloneServer(apollo, {
-      listen: { port: 0, host: '127.0.0.1' },
-      context: ({ req }) => cellport.context(req),
-    });
-    onTestFinished(() => apollo.stop());
+  test.each(['apollo', 'yoga', 'fastify'])('%s, as in the example', async (name) => {
+    const { url, close } = await serveIn(name);
+    onTestFinished(close);
     await expectShops(post(url));
     await expectCode(post(url));
   });
 
-  test('GraphQL Yoga', async () => {
-    const yoga = createYoga({
-      schema: cellport.schema,
-      context: ({ request }) => cellport.context(request),
-      maskedErrors: false,
-      logging: false,
-    });
-    const server = createHttp((request, response) => void yoga(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
-    const { port } = server.address() as AddressInfo;
-    await expectShops(post(`http://127.0.0.1:${port}/graphql`));
-    await expectCode(post(`http://127.0.0.1:${port}/graphql`));
-  });
-
   test('a federation, whose other subgraphs know markers by their IDs', async () => {
     const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) {
-      __typename ... on Marker { key shop { sells } } ... on Collection { name } } }`;
+      __typename ... on Marker { key goods { sells } } ... on Collection { name } } }`;
     const ask = async (representations: readonly unknown[]) =>
       cellport.execute({ query, variables: { representations } });
     const idOf = (key: string) => ({ __typename: 'Marker', id: `marker::shops::${key}` });
@@ -242,10 +221,10 @@ describe('the schema, with types of others, in', () => {
     expect(errors).toBeUndefined();
     expect(data).toEqual({
       _entities: [
-        { __typename: 'Marker', key: 's3', shop: { sells: 'the goods of s3' } },
+        { __typename: 'Marker', key: 's3', goods: { sells: 'the goods of s3' } },
         { __typename: 'Collection', name: 'Shops' },
         null,
-        { __typename: 'Marker', key: 's5', shop: { sells: 'the goods of s5' } },
+        { __typename: 'Marker', key: 's5', goods: { sells: 'the goods of s5' } },
       ],
     });
     expect(batches).toEqual([['s3', 's5']]);
@@ -267,7 +246,7 @@ describe('the schema, with types of others, in', () => {
 
   test('its text, for tools', () => {
     expect(typeDefs.join('\n')).toContain('type Viewport {');
-    expect(typeDefs.join('\n')).not.toContain('shop: Shop');
+    expect(typeDefs.join('\n')).not.toContain('goods: Goods');
   });
 });
 
@@ -333,26 +312,19 @@ describe('the fetch handler', () => {
     await until(async () => (await reader?.read().catch(() => ({ done: true })))?.done === true);
   });
 
-  test('works under a path of one’s own in Fastify', async () => {
-    const app = fastify();
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-    app.all('/maps/*', async (request, reply) => {
-      const { method, url, headers, body } = request;
-      const answer = await cellport.fetch(
-        new Request(`http://${headers.host ?? ''}${url.slice('/maps'.length)}`, {
-          method,
-          headers: { 'content-type': headers['content-type'] ?? 'application/json' },
-          ...(typeof body === 'string' && { body }),
-        }),
-      );
-      return reply
-        .code(answer.status)
-        .headers(Object.fromEntries(answer.headers))
-        .send(await answer.text());
+  test('streams through Fastify, below a path, as in the example', async () => {
+    const { url, close } = await serveIn('fastify');
+    onTestFinished(close);
+    const query = 'subscription { markerChanged(collection: "shops") { kind marker { key } } }';
+    const response = await fetch(`${url}/stream`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query }),
     });
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    onTestFinished(() => app.close());
-    await expectShops(post(`${url}/maps/graphql`));
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    await cellport.markers.upsert('shops', [{ key: 'through', position: { lng: 0, lat: 0 } }]);
+    for (let text = ''; !text.includes('"key":"through"');) text += (await reader?.read())?.value ?? '';
+    await reader?.cancel();
   });
 });

@@ -95,7 +95,6 @@ export interface PublishedWrites {
   readonly items?: string | undefined;
 }
 
-
 /** Identifies pages that belong together: a recount rewrites all of them as another generation. */
 export interface PageGeneration {
   readonly generation: string;
