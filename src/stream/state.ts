@@ -4,8 +4,11 @@ import type { ListedShard } from './ports.js';
 
 /** DynamoDB keeps records for 24 hours; an hour less allows for differing clocks and lagging listings. */
 export const KEPT_MS = 23 * 3_600_000;
-/** A shard that has ended is remembered for as long as any listing might still name it. */
-const ENDED_KEPT_MS = 3 * 24 * 3_600_000;
+/**
+ * A shard that has ended is remembered until none of its records is left, in case a listing omits it by mistake. AWS replaces
+ * shards every four hours, and each of them takes 100 bytes of the state, which is written each second.
+ */
+const ENDED_KEPT_MS = 30 * 3_600_000;
 
 /** What a reader has seen of the stream's shards, stored with the next write of the state. */
 export interface ShardsSeen {
