@@ -10,8 +10,8 @@ import { versioned } from './apply.js';
 import type { WritesByScope } from './fold.js';
 
 /**
- * Servers trust pages for two seconds and look for what is published each second. Batches that are applied sooner than this
- * are not published.
+ * Servers trust pages for two seconds and look for what is published four times a second. Batches that are applied sooner
+ * than this are not published.
  */
 const PUBLISH_AFTER_MS = 700;
 

@@ -5,7 +5,7 @@ import type { PagesPort } from '../ports.js';
 
 /** Longest list: about 100 pages. The state is written each second, and costs a write unit for each kilobyte. */
 const MOST_CHARACTERS = 1_000;
-/** Servers in use read the state each second. Those that have not for longer forget all pages that they have cached. */
+/** Servers in use read the state more often. Those that have not for longer forget all pages that they have cached. */
 const LISTED_MS = 30_000;
 
 type Noted = Map<string, Set<string> | null>;
