@@ -125,7 +125,10 @@ export interface PublishedRange {
   readonly items?: PublishedItems[string] | undefined;
 }
 
-/** The items of the attempts that count. A read that lags might lack some: then, and if it is unknown which ones there are, it is repeated. */
+/**
+ * The items of the attempts that count. A read may lag: where some that are named are missing, it is repeated, strongly
+ * consistent, as it is at once where none are named.
+ */
 async function itemsIn(call: Call, { scope, from, to, items: listed }: PublishedRange): Promise<PublishedItem[]> {
   if (listed?.length === 0) return [];
   const range = { index: 'derived', ...call.db.keys.recentWritesRange(scope, from, to) } as const;
