@@ -61,9 +61,13 @@ export async function applyFolded(
   const store = () => state.putDeadLetters(deadLetters);
   if (deadLetters.length > 0) {
     await retry(store, { attempts: Infinity, onRetry, clock, signal });
+  }
+  // Those without a reason take back earlier ones.
+  const uncounted = deadLetters.filter(({ reason }) => reason !== '').length;
+  if (uncounted > 0) {
     log.warn(
-      { batch, deadLetters: deadLetters.length },
-      'Records cannot be counted: see `cellport dead-letters --stream`',
+      { batch, deadLetters: uncounted },
+      'Records cannot be counted: see `cellport dead-letters --stream`, or of a source `cellport source status`',
     );
   }
   const decided = winners ? await decidedRecords(winners, work, batch, contentions) : [];

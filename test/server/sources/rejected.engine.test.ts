@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 
+import { silentLog, type Log } from '../../../src/log.js';
 import { countDeadLetters } from '../../../src/store/cell/dead-letters.js';
 import { newCall } from '../../../src/store/database.js';
 import { noteRejected, RejectedItems } from '../../../src/store/source/rejected-items.js';
@@ -31,7 +32,9 @@ test.runIf(turn())(
     };
     expect(await listed()).toEqual([3, 'a 91', 'b 91', 'c 91']);
     expect((await cli('source', 'status', 'shops')).output).toContain('\n  3 × invalid position\n');
-    const { ask } = await serve(db);
+    const warned: string[] = [];
+    const warn: Log['warn'] = (_, message) => warned.push(message);
+    const { ask } = await serve(db, {}, { ...silentLog, warn });
     const becomes = async (...wanted: unknown[]) => {
       await vi.waitFor(async () => expect(await listed()).toEqual(wanted), { timeout: 30_000, interval: 200 });
       const { data } = await ask(`{ collection(key: "shops") { source { rejected } } }`);
@@ -56,6 +59,13 @@ test.runIf(turn())(
     expect(await listed()).toEqual([0]);
     await putItem(db, table, shop('a', 1, 1, { stars: 95 }));
     await becomes(1, 'a 95');
+    const lines = () => warned.filter((line) => line.includes('cannot be counted'));
+    expect(lines().at(-1)).toContain('`cellport source status`');
+    // What is a marker again is none of them.
+    const before = lines().length;
+    await putItem(db, table, shop('a', 1, 1, { stars: 5 }));
+    await becomes(0);
+    expect(lines()).toHaveLength(before);
   },
 );
 
