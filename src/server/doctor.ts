@@ -13,7 +13,8 @@ import { newCall, type Tables } from '../store/database.js';
 import { isFailure } from '../store/request/failures.js';
 import { rangeRequest } from '../store/request/ranges.js';
 import { send, type Operations } from '../store/request/send.js';
-import { faultsOf, isForeign, isMended, type TableState } from '../store/table/table-differences.js';
+import { monthDefinitions } from '../store/table/month-tables.js';
+import { faultsOf, isForeign, isMended, type TableFault, type TableState } from '../store/table/table-differences.js';
 import { checkKeyStyle, describeTables, foreignFaults, isActive } from '../store/table/tables.js';
 import { DERIVED_FORMAT } from '../stream/change.js';
 import { consumerParts } from '../stream/consume/derived-ports.js';
@@ -70,6 +71,9 @@ class Findings {
   }
 }
 
+const differences = (faults: readonly TableFault[]): string =>
+  faults.map(({ what, expected, found }) => `${what} must be ${expected}; found ${found}`).join('; ');
+
 function tableOutcome(state: TableState, foreign: boolean): Outcome {
   const { description } = state;
   if (description === undefined)
@@ -78,7 +82,7 @@ function tableOutcome(state: TableState, foreign: boolean): Outcome {
       'unless region, account or CELLPORT_TABLE are wrong, run `cellport table create` or `cellport serve`',
     );
   const faults = faultsOf(state);
-  const found = faults.map((fault) => `${fault.what} must be ${fault.expected}; found ${fault.found}`).join('; ');
+  const found = differences(faults);
   if (foreign || faults.some(isForeign))
     return problem(`not Cellport's: ${found}`, `nothing uses or changes it: ${NAMES}`);
   if (!isActive(description)) return warning(`${description.TableStatus}`, 'wait until it is ACTIVE');
@@ -149,6 +153,18 @@ function consumerOutcome(owner: string): Outcome {
   return release === here ? ok(who) : warning(`${who}; this is ${here}`, 'run one release: docs/upgrading.md');
 }
 
+/** Tells which tables of months differ from what they must be, such as after a restore. */
+async function examineMonths(findings: Findings, { database }: Backend): Promise<void> {
+  // Not every role may list tables.
+  const months = await monthDefinitions(database, database.clock.wall()).catch(() => []);
+  for (const state of await describeTables(database, months)) {
+    const faults = faultsOf(state);
+    if (faults.length === 0) continue;
+    const advice = 'change the table yourself: until then, its readings may not be read, written or summarized';
+    await findings.look(`table ${state.name}`, () => problem(differences(faults), advice));
+  }
+}
+
 /** What is in the tables: looks, and tries calls that change nothing. */
 async function examineDatabase(findings: Findings, config: Config, backend: Backend): Promise<void> {
   const { database } = backend;
@@ -169,6 +185,7 @@ async function examineDatabase(findings: Findings, config: Config, backend: Back
     const writes = of === 'derived' ? config.consumer : !config.readOnly;
     await findings.look(`permissions on ${state.name}`, () => tryOperations(backend, of, writes));
   }
+  await examineMonths(findings, backend);
   await findings.look('clock', () => {
     const { aheadMs, warning: fault } = clockReadiness(database.clock);
     return fault === null ? ok(`${aheadMs} ms ahead of DynamoDB's`) : warning(fault, 'synchronize it (NTP)');
