@@ -48,10 +48,12 @@ export function streamFault({ name, stream }: SourceTable): string | undefined {
   const on = command('StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES');
   if (stream === undefined)
     return `table ${name} has no stream. Following it needs one: ${on}; or read the table again and again, with --every 1h`;
+  // A table that is being updated refuses other updates.
+  const wait = `aws dynamodb wait table-exists --table-name ${name}`;
   return (
     `the stream of table ${name} has the view type ${stream}; following it needs NEW_AND_OLD_IMAGES. DynamoDB cannot change it: ` +
     `switching the stream off and on again makes another one, and whoever reads the present one misses what is written ` +
-    `meanwhile: ${command('StreamEnabled=false')}; ${on}`
+    `meanwhile: ${command('StreamEnabled=false')}; ${wait}; ${on}`
   );
 }
 
