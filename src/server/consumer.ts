@@ -222,6 +222,7 @@ export function startConsumer(
     },
     ownerIsGone,
     upgrade: embedded,
+    waits: true,
     ...(embedded === true ? { load: EMBEDDED_LOAD_POLICY } : {}),
     onRecord: (record) => live?.onRecord(record),
     onLoss: (reason) => live?.onLoss(reason),
@@ -233,20 +234,14 @@ export function startConsumer(
       live?.onOwnership(owner);
     },
   });
-  let failure: { readonly error: unknown } | undefined;
-  const running = inBackground((signal) =>
-    consumer.run(signal).catch((error: unknown) => {
-      failure = { error };
-      log.error({ err: error }, 'The stream consumer has failed; cells are no longer updated');
-    }),
-  );
+  const running = inBackground((signal) => consumer.run(signal));
   return {
     status: () => consumer.status(),
     async caughtUp(signal) {
       const from = inStreamBy(backend.database);
       for (;;) {
         signal.throwIfAborted();
-        if (failure !== undefined) throw failure.error;
+        if (consumer.otherFormat !== undefined) throw consumer.otherFormat;
         const { behindMs } = consumer.status();
         if (behindMs !== undefined && systemClock.now() - behindMs >= from) return;
         await systemClock.sleep(POLL_MS, signal);

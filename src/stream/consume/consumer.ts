@@ -31,6 +31,8 @@ export interface ConsumerOptions extends SessionParts, Partial<SessionTuning> {
   readonly onFailure?: (error: unknown) => void;
   /** Whether to accept counts in another format, inexact until a recount; otherwise they are rejected. */
   readonly upgrade?: boolean | undefined;
+  /** Whether to wait while counts have another format, until a recount or another release has replaced them. */
+  readonly waits?: boolean | undefined;
   readonly leaseMs?: number;
   /** How often to look whether the owner has gone; by default each second. */
   readonly lookMs?: number | undefined;
@@ -105,6 +107,8 @@ export class Consumer {
   readonly #progress: Progress = { latest: undefined, completeAt: undefined, endAt: undefined, blocksWritten: 0 };
   /** That of the session which is running. */
   #lease: Lease<StreamState> | undefined;
+  /** Since when, and why, it waits for another format. */
+  #unreadable: { readonly error: OtherFormat; readonly since: string } | undefined;
   #looked: (Pick<StreamState, 'version' | 'endAt'> & { readonly at: number; readonly changedAt: number }) | undefined;
 
   constructor(options: ConsumerOptions) {
@@ -128,16 +132,25 @@ export class Consumer {
     };
   }
 
-  /** Maintains the cells until that is enough or the signal is aborted; rejects only if they have another format. */
+  /** Maintains the cells until that is enough or the signal is aborted; rejects only with OtherFormat, unless it waits. */
   run(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#options;
     const onFailure = (error: unknown): void => {
-      if (error instanceof OtherFormat) throw error;
+      if (error instanceof OtherFormat) return this.#noteOther(error);
       this.#options.onFailure?.(error);
       if (error instanceof LeaseLost) log.warn({ owner: this.#progress.latest?.owner }, error.message);
       else log.error({ err: error }, 'Cannot read the stream; retrying');
     };
     return restartOnFailure((progressed) => this.#own(progressed, signal), { clock, signal, onFailure });
+  }
+
+  #noteOther(error: OtherFormat): void {
+    const { waits = false, log, clock } = this.#options;
+    if (!waits) throw error;
+    const { message } = this.#unreadable?.error ?? {};
+    if (message === error.message) return;
+    this.#unreadable = { error, since: new Date(clock.wall()).toISOString() };
+    log.error({ err: error }, 'Counts and pages are no longer updated');
   }
 
   /** Waits for the ownership and works until that is enough, it is lost or the signal is aborted. */
@@ -189,6 +202,7 @@ export class Consumer {
   }
 
   #look(state: StreamState): void {
+    this.#unreadable = undefined;
     const at = this.#options.clock.now();
     const isSame = this.#looked?.version === state.version;
     const { endAt } = state;
@@ -217,13 +231,20 @@ export class Consumer {
     return clock.now() - this.#looked.changedAt < this.#leaseMs;
   }
 
+  /** Why it waits for another format; undefined if it does not. */
+  get otherFormat(): OtherFormat | undefined {
+    return this.#unreadable?.error;
+  }
+
   status(): ConsumerStatus {
     const { latest, completeAt, blocksWritten } = this.#progress;
+    const { error, since = '' } = this.#unreadable ?? {};
+    const gap = error === undefined ? (latest?.gap ?? null) : { since, reason: error.message };
     return {
       owner: this.#lease?.holds() === true,
       behindMs: completeAt === undefined ? undefined : Math.max(0, this.#options.clock.now() - completeAt),
-      countsExact: latest !== undefined && latest.gap === null && completeAt !== undefined,
-      gap: latest?.gap ?? null,
+      countsExact: latest !== undefined && gap === null && completeAt !== undefined,
+      gap,
       failingWrites: this.#writes.failing,
       deadLetters: latest?.deadLetters ?? 0,
       batch: latest?.batch ?? 0,
