@@ -5,6 +5,10 @@ import type { PagesPort } from '../ports.js';
 
 /** Longest list: about 100 pages. The state is written each second, and costs a write unit for each kilobyte. */
 const MOST_CHARACTERS = 1_000;
+/** Most scopes and pages that are noted of a batch, as each takes four characters or more: a batch may write 100,000 pages. */
+const MOST_NOTED = MOST_CHARACTERS / 4;
+/** Rather than all of a batch, which may be of any collection, so many pages of one collection are forgotten. */
+const MANY = 8;
 /** Servers in use read the state more often. Those that have not for longer forget all pages that they have cached. */
 const LISTED_MS = 30_000;
 
@@ -15,6 +19,8 @@ interface NotedBatch {
   /** By the clock of this process. */
   readonly at: number;
   readonly rounds: readonly [first: Noted, second: Noted];
+  /** How many scopes and pages are noted. */
+  size: number;
 }
 
 const notedOf = (pages: PagesByScope): Noted =>
@@ -45,7 +51,7 @@ export class WrittenLog {
     const at = clock.now();
     this.#batches = batchesOf(written).map(([of, ...rounds]) => {
       const [first, second] = rounds;
-      return { batch: of, at, rounds: [notedOf(first), notedOf(second)] };
+      return { batch: of, at, rounds: [notedOf(first), notedOf(second)], size: 0 };
     });
   }
 
@@ -61,15 +67,20 @@ export class WrittenLog {
 
   #note(scope: string, begin: string, round: number): void {
     const batch = Math.floor(round / 2);
+    // It has written too much to be listed.
+    if (batch <= this.#since) return;
     let last = this.#batches.at(-1);
     if (last?.batch !== batch) {
-      last = { batch, at: this.#clock.now(), rounds: [new Map(), new Map()] };
+      last = { batch, at: this.#clock.now(), rounds: [new Map(), new Map()], size: 0 };
       this.#batches.push(last);
     }
     const noted = last.rounds[round % 2 === 0 ? 0 : 1];
     const begins = noted.get(scope);
-    if (begins === undefined) noted.set(scope, new Set([begin]));
-    else begins?.add(begin);
+    if (begins === null || begins?.has(begin)) return;
+    last.size += begins ? 1 : 2;
+    if (begins) begins.add(begin);
+    else noted.set(scope, new Set([begin]));
+    while (last.size > MOST_NOTED && this.#batches.length > 0) if (!shorten(last)) this.#forgetFirst();
   }
 
   /** The state with the list of what was written. */
@@ -79,7 +90,9 @@ export class WrittenLog {
     let batches = this.#text();
     for (; batches.length > MOST_CHARACTERS; batches = this.#text()) {
       const [only, ...later] = this.#batches;
-      if (later.length > 0 || !only || !shorten(only)) this.#forgetFirst();
+      // What is oldest matters least: most servers know it.
+      const isShorter = later.length > 0 ? this.#batches.some((one) => shorten(one, MANY)) : only && shorten(only);
+      if (!isShorter) this.#forgetFirst();
     }
     return { ...state, written: { since: this.#since, to: completeBatch(state), batches } };
   }
@@ -93,13 +106,18 @@ export class WrittenLog {
   }
 }
 
-/** Names no longer the pages of the scope that has most of them. Returns false if it names none. */
-function shorten({ rounds }: NotedBatch): boolean {
-  const all = rounds.flatMap((noted) =>
-    Array.from(noted, ([scope, begins]) => ({ noted, scope, size: begins?.size ?? 0 })),
+/** Names no longer the pages of the scope that has most of them. Returns false if it names fewer than `least`. */
+function shorten(batch: NotedBatch, least = 1): boolean {
+  const all = batch.rounds.flatMap((noted) =>
+    Array.from(noted, ([scope, begins]) => ({ scope, size: begins?.size ?? 0 })),
   );
-  const most = all.toSorted((a, b) => b.size - a.size)[0];
-  if (!most || most.size === 0) return false;
-  for (const noted of rounds) if (noted.has(most.scope)) noted.set(most.scope, null);
+  const { scope, size } = all.reduce((most, one) => (one.size > most.size ? one : most), { scope: '', size: 0 });
+  if (size < least) return false;
+  for (const noted of batch.rounds) {
+    const begins = noted.get(scope);
+    if (!begins) continue;
+    batch.size -= begins.size;
+    noted.set(scope, null);
+  }
   return true;
 }

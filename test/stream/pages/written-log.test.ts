@@ -94,6 +94,29 @@ test('the next owner lists on, unless a batch was incomplete or a release that k
   expect(listedBy(state(9, { written }))).toEqual({ since: 9, batches: '[]' });
 });
 
+test('while many pages of one collection are written, what other collections have written stays listed', async () => {
+  const { log, write } = logFrom(state(6));
+  for (const batch of [7, 8, 9, 10]) {
+    for (let page = 0; page < 100; page++) await write('parks', `u${batch}${page}`, roundOf(batch, false));
+    await write('cafés', 'u3', roundOf(batch, false));
+    log.stored(state(batch - 1, { batch, plan: {} }));
+  }
+  const { written } = log.stored(state(10));
+  expect(written?.since).toBe(6);
+  const of = written ? batchesOf(written).map(([, { parks, cafés }]) => ({ parks: parks?.length, cafés })) : [];
+  const names = (parks?: number) => ({ parks, cafés: ['u3'] });
+  // Most servers need to know only what is newest.
+  expect(of).toEqual([names(), names(), names(), names(100)]);
+});
+
+test('a batch of 5,000 collections is not listed, and the next one is', async () => {
+  const { log, write } = logFrom(state(6));
+  for (let n = 0; n < 5_000; n++) await write(`c${n}`, 'u', roundOf(7, false));
+  expect(log.stored(state(7)).written).toEqual({ since: 7, to: 7, batches: '[]' });
+  await write('parks', 'u3', roundOf(8, false));
+  expect(log.stored(state(8)).written).toEqual({ since: 7, to: 8, batches: '[[8,{"parks":["u3"]},{}]]' });
+});
+
 test('a page that is only cut is listed in the round to which it is then brought', async () => {
   const { log, write } = logFrom(state(6));
   await write('parks', 'u3', roundOf(7, false) - 0.5);
