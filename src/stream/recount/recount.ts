@@ -125,7 +125,9 @@ class Recount {
       throw error;
     });
     const compared = await cells.end();
-    const built = { ...(await tables.built?.()), endAt: this.#endAt };
+    // Nobody has written these pages since, so all servers may keep them.
+    const written = { since: batch, to: batch, batches: '[]' };
+    const built = { ...(await tables.built?.()), endAt: this.#endAt, written };
     await this.#lease.update((state) => ({ ...state, ...built, gap: null, pages: { generation }, summariesSince: 0 }));
     // Those of recounts that were interrupted, too. If this is interrupted, the next recount deletes the rest.
     await tables.pages.delete(stored.pages);

@@ -140,7 +140,15 @@ test.runIf(turn())('a table without a stream is read again and again, and its ma
   expect((await follow('every', { ...MAPPING, table }, '--every', '2m')).output).toMatch(/with other options/);
   await putItem(db, table, shop(2, 2, 2));
   const server = await serve(db, { CELLPORT_SEARCH_MB: '64', CELLPORT_DATA_DIR: folder });
-  expect(await keysOf(server, 'every')).toEqual(['1']);
+  const calls = recordCalls(db);
+  const pagesRead = async () => {
+    calls.reset();
+    expect(await keysOf(server, 'every')).toEqual(['1']);
+    return calls.commands.filter(({ input }) => JSON.stringify(input).includes('"page::every')).length;
+  };
+  expect(await pagesRead()).toBeGreaterThan(0);
+  // No server follows it, and each one may keep its pages.
+  await vi.waitFor(async () => expect(await pagesRead()).toBe(0), soon);
   const found = async () => {
     const { data } = await server.ask('{ search(text: "Shop", collections: ["every"]) { totalCount } }');
     return (data?.search?.totalCount as number | undefined) ?? null;
