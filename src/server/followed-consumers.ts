@@ -53,7 +53,7 @@ export class FollowedConsumers {
     });
     this.#pages = new FollowedPages(this.pageCache);
     this.trust = new ConsumerTrust({
-      own: () => ownReport(consumerStatus()),
+      own: () => ownReport(this.#pages, consumerStatus()),
       stored: async () => this.#pages.take(await storedReport()),
       wall: () => database.clock.wall(),
     });
@@ -66,7 +66,7 @@ export class FollowedConsumers {
     const { database, sourceConsumerStatus } = this.#consumers;
     const pages = new FollowedPages(this.pageCache, scope);
     const trust = new ConsumerTrust({
-      own: () => ownReport(sourceConsumerStatus(scope)),
+      own: () => ownReport(pages, sourceConsumerStatus(scope)),
       stored: async () => pages.take(await sourceReport(database, scope)),
       wall: () => database.clock.wall(),
     });
@@ -102,8 +102,11 @@ export class FollowedConsumers {
 }
 
 /** The report of this process's consumer; undefined if another one maintains the pages. */
-function ownReport(status: Partial<Status> = {}): ConsumerReport | undefined {
+function ownReport(followed: FollowedPages, status: Partial<Status> = {}): ConsumerReport | undefined {
   const { owner = false, pages = null, gap = null, complete = 0, endAt = null, summariesSince = null } = status;
   const { formerPages = null, published = null } = status;
-  return owner ? { pages, formerPages, published, gap, complete, endAt, summariesSince } : undefined;
+  if (!owner) return undefined;
+  // A worker may believe this for long after its primary process has stopped, and hears of no page that another has written.
+  followed.take(undefined);
+  return { pages, formerPages, published, gap, complete, endAt, summariesSince };
 }
