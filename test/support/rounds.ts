@@ -1,7 +1,7 @@
 /** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
-  simulatedStreams: [32, 800],
+  simulatedStreams: [24, 800],
   /** How often the process that writes an embedded index is killed. */
   killsOfWriter: [1, 2],
   /** How often OpenSearch, or the server that follows the stream into it, is killed while clients write. */
@@ -35,7 +35,7 @@ const ROUNDS = {
   /** Subscriptions that start at once. */
   subscriptions: [300, 1_000],
   /** Fields of which no input may hold up the event loop: others in each run, after one of the most dangerous ones. */
-  longestSteps: [2, 16],
+  longestSteps: [1, 16],
   /** Owners whose clocks are wrong. */
   ownersOfOtherClocks: [1, 2],
   /** Color schemes in which a page is searched for accessibility faults. */
@@ -61,8 +61,8 @@ export function rounds(test: keyof typeof ROUNDS): number {
   return chosen(quick, full);
 }
 
-/** Runs of a slow property: an eighth in `npm test`. */
-export const someOf = (runs: number): number => chosen(Math.ceil(runs / 8), runs);
+/** Runs of a slow property: a tenth in `npm test`. */
+export const someOf = (runs: number): number => chosen(Math.ceil(runs / 10), runs);
 
 /** Whether tests that start processes for tens of seconds run, as in CI. */
 export const runsAll = chosen(0, 1) > 0;
