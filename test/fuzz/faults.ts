@@ -1,12 +1,11 @@
 import type { LiveServer } from '../http/live-server.js';
+import { runsAll } from '../support/rounds.js';
 
 /**
  * The first seed of a run; each round uses the next one. CELLPORT_SEED repeats a run, with CELLPORT_RUNS=1 a single
  * round.
  */
-export const SEED = Number(
-  process.env['CELLPORT_SEED'] ?? (process.env['CELLPORT_SOAK'] === '1' ? Math.floor(Math.random() * 1e9) : 1),
-);
+export const SEED = Number(process.env['CELLPORT_SEED'] ?? (runsAll ? Math.floor(Math.random() * 1e9) : 1));
 
 /** Timeout for a test with any number of rounds. */
 export const NO_TIMEOUT = 0;
@@ -34,6 +33,6 @@ export function expectNoFault({ seed, sent, status, text, logged }: Round): void
 
 /** Prints statistics during long runs. */
 export function report(what: string, count: number, outcomes: ReadonlyMap<string, number>): void {
-  if (process.env['CELLPORT_SOAK'] !== '1' && process.env['CELLPORT_RUNS'] === undefined) return;
+  if (!runsAll) return;
   console.log(`${what}: ${count} from the seed ${SEED}`, Object.fromEntries(outcomes));
 }

@@ -1,4 +1,4 @@
-/** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1, as in CI. */
+/** How many rounds long tests run: the first number in `npm test`, the second with CELLPORT_SOAK=1. */
 const ROUNDS = {
   /** Seeds of the simulated stream. A run of 10,000 found nothing. */
   simulatedStreams: [24, 800],
@@ -51,9 +51,12 @@ const ROUNDS = {
   canaries: [1_500, 20_000],
 } as const satisfies Readonly<Record<string, readonly [quick: number, full: number]>>;
 
+/** The share of all rounds to run, if it is more than `npm test` runs. */
+const share = Number(process.env['CELLPORT_SOAK'] ?? 0);
+
 /** CELLPORT_RUNS overrides both, for a longer search. */
 const chosen = (quick: number, full: number): number =>
-  Number(process.env['CELLPORT_RUNS'] ?? (process.env['CELLPORT_SOAK'] === '1' ? full : quick));
+  Number(process.env['CELLPORT_RUNS'] ?? Math.max(quick, Math.ceil(share * full)));
 
 /** The number of rounds of a test. */
 export function rounds(test: keyof typeof ROUNDS): number {
