@@ -8,7 +8,9 @@ export async function ask(question: string, signal: AbortSignal): Promise<true |
   if (!process.stdin.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(`${question} [y/N] `, { signal });
+    // At the end of the input, the question stays without an answer.
+    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    const answer = await Promise.race([terminal.question(`${question} [y/N] `, { signal }), closed]);
     if (/^y(es)?$/i.test(answer.trim())) return true;
     throw new Interrupted('cellport: nothing was changed');
   } finally {

@@ -15,7 +15,8 @@ const requestWith = (key: string | undefined) => ({
 function executeAt(url: string, key: string | undefined): Execute {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw badInput('--url', url, 'a URL that begins with http:// or https://');
-  const address = `${url.replace(/\/+$/, '')}/graphql`;
+  // Both are called a server's URL.
+  const address = `${url.replace(/(\/graphql)?\/*$/, '')}/graphql`;
   return async (operation, cancelled) => {
     const signal = AbortSignal.any([cancelled, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
     const request = { body: JSON.stringify(operation), signal };

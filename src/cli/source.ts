@@ -4,7 +4,7 @@ import { changing } from './changing.js';
 import type { DeleteOptions } from './delete.js';
 import { interval, subcommands, wholeNumber, withDatabase } from './session.js';
 import type { CheckOptions } from './source/check.js';
-import type { SourceOptions } from './source/create.js';
+import type { ChangeOptions, SourceOptions } from './source/create.js';
 
 /** What three of the commands do, which is loaded when one runs. */
 const create = () => import('./source/create.js');
@@ -52,8 +52,9 @@ export function sourceCommand(): Command {
     .argument('<key>', 'key of the collection')
     .argument('<file>', 'the new mapping')
     .option('--every <interval>', 'see create', interval)
+    .option('--no-every', 'follow the table instead')
     .option('--max-rcu <n>', 'see create', wholeNumber(1, 1_000_000))
-    .action((key: string, file: string, options: SourceOptions) =>
+    .action((key: string, file: string, options: ChangeOptions) =>
       changing({ what: 'source change', collection: key }, async (session) =>
         (await create()).changeSource(session, key, file, options),
       ),

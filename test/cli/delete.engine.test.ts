@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 
 import { resumed } from '../../src/cli/session.js';
 import { CellportError } from '../../src/errors.js';
@@ -85,6 +88,27 @@ describe('cellport delete', () => {
   test('says how many markers it would delete, and deletes nothing without --yes where it cannot ask', async () => {
     const { code, output } = await cli('delete', 'parks');
     expect([code, output]).toEqual([2, expect.stringMatching(/pass --yes to delete collection parks with 3 markers/)]);
+    expect(await getCollections(newCall(db), ['parks'])).toMatchObject([{ key: 'parks' }]);
+  });
+
+  test.skipIf(!existsSync('/usr/bin/script')).each([
+    ['the end of the input', '\u0004'],
+    ['Ctrl+C', '\u0003'],
+    ['an empty line', '\n'],
+  ])('takes %s for a no', async (_, answer) => {
+    const command = `${process.execPath} ${join(inject('compiled'), 'src/cli/main.js')} delete parks`;
+    const env = { PATH: process.env['PATH'], ...settings };
+    const child = spawn('script', ['-qec', command, '/dev/null'], { env });
+    let output = '';
+    let isAnswered = false;
+    child.stdout.on('data', (piece: Buffer) => {
+      output += piece.toString();
+      if (isAnswered || !output.includes('[y/N]')) return;
+      isAnswered = true;
+      child.stdin.write(answer);
+    });
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(1);
+    expect(output).toContain('nothing was changed');
     expect(await getCollections(newCall(db), ['parks'])).toMatchObject([{ key: 'parks' }]);
   });
 

@@ -188,6 +188,20 @@ test('without a table that can be read, the rest is written, and what to run lat
   expect((await readdir(cwd)).sort()).toEqual(['.env', 'docker-compose.yml']);
 });
 
+test('on a terminal, answers may be pasted together; without all of them, nothing is written', async () => {
+  for (const [answers, code] of [
+    ['\nus-east-1\n4002\n', 0],
+    ['\nus-east-1\n\u0004', 1],
+  ] as const) {
+    const cwd = await newFolder();
+    const child = spawn('script', ['-qec', `${process.execPath} ${main()} init`, '/dev/null'], { cwd, env: shell });
+    child.stdout.once('data', () => child.stdin.write(answers));
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(code);
+    if (code === 0) expect(await envIn(cwd)).toMatchObject({ PORT: '4002', AWS_REGION: 'us-east-1' });
+    else expect(await readdir(cwd)).toEqual([]);
+  }
+});
+
 test('on a terminal, three questions are asked, each until its answer is allowed', async () => {
   const cwd = await newFolder();
   const child = spawn('script', ['-qec', `${process.execPath} ${main()} init`, '/dev/null'], { cwd, env: shell });

@@ -339,7 +339,11 @@ describe('access', () => {
   });
 
   test.runIf(runsAll)('through a server at a URL, tools answer the same', async () => {
-    const through = await connect({ CELLPORT_KEY: baker, CELLPORT_TABLE: 'none-at-all' }, '--url', `${server.url}/`);
+    const through = await connect(
+      { CELLPORT_KEY: baker, CELLPORT_TABLE: 'none-at-all' },
+      '--url',
+      `${server.url}/graphql/`,
+    );
     onTestFinished(() => through.close());
     const found = await all(through, 'near', { collection: 'shops', center: { lng: 180, lat: 2 }, radius: 200_000 });
     expect(found.length).toBeGreaterThan(50);

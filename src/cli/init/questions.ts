@@ -34,17 +34,22 @@ export type Answers = Readonly<Record<(typeof NAMES)[number], string>>;
 export async function answersTo(given: Partial<Answers>): Promise<Answers> {
   const asks = process.stdin.isTTY && NAMES.every((name) => given[name] === undefined);
   const terminal = asks ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
-  const closed = new Promise<never>((_, reject) =>
-    terminal?.once('close', () => reject(new Interrupted('nothing was written'))),
-  );
-  closed.catch(() => undefined);
+  // Unlike `terminal.question`, this keeps lines that come together, as if they are pasted.
+  const lines = terminal?.[Symbol.asyncIterator]();
   const answers: Partial<Record<keyof Answers, string>> = {};
   for (const name of NAMES) {
     const { text, allowed, isAllowed, usual } = QUESTIONS[name];
     for (let answer: string | undefined; answer === undefined || !isAllowed(answer);) {
       if (answer !== undefined) console.error(mustBe('the answer', allowed, answer));
-      const said = terminal ? await Promise.race([terminal.question(`${text} [${usual}] `), closed]) : given[name];
-      answer = said?.trim() || usual;
+      terminal?.setPrompt(`${text} [${usual}] `);
+      terminal?.prompt();
+      const said = await lines?.next();
+      if (said?.done) {
+        // The prompt may have resumed it after its end.
+        process.stdin.pause();
+        throw new Interrupted('nothing was written');
+      }
+      answer = (lines ? said?.value : given[name])?.trim() || usual;
       if (!terminal && !isAllowed(answer)) throw badInput(`--${name}`, answer, allowed);
       answers[name] = answer;
     }

@@ -33,6 +33,12 @@ export interface SourceOptions {
   readonly maxRcu?: number | undefined;
 }
 
+export interface ChangeOptions {
+  /** False to follow the table from now on. */
+  readonly every?: number | false;
+  readonly maxRcu?: number;
+}
+
 /** Throws BAD_USER_INPUT if the table cannot be followed. */
 function checkTable(table: SourceTable, every: number | undefined): void {
   const fault = every === undefined ? streamFault(table) : undefined;
@@ -147,14 +153,14 @@ export async function changeSource(
   session: CommandSession,
   key: string,
   path: string,
-  options: SourceOptions,
+  options: ChangeOptions,
 ): Promise<void> {
   const { database, call } = session;
   const before = await findSource(call, key);
   const file = await readMappingFile(path);
   const table = await describeSource(database, file.mapping.table);
-  const { everyMs, maxRcu } = before.source;
-  const source = sourceOf(table, file, { every: everyMs, maxRcu, ...options });
+  const { every = before.source.everyMs, maxRcu = before.source.maxRcu } = options;
+  const source = sourceOf(table, file, { every: every || undefined, maxRcu });
   checkTable(table, source.everyMs);
   if (isDeepStrictEqual(source, before.source)) return console.log(`collection ${key} has this mapping already`);
   const next = { ...before, source, mapProperties: mapProperties(file) };

@@ -94,10 +94,10 @@ test.runIf(turn())(
 );
 
 test.runIf(turn())(
-  'a new mapping replaces the old one once everything is built; a server goes on with it',
+  'a new mapping replaces the old one once everything is built; a server goes on with it, and may follow the table now',
   async () => {
     const table = await make('change', [shop(1, 1, 1), shop(2, 2, 2, { kind: 'closed' }), shop(3, 3, 3)]);
-    const unlike = await follow('change', { ...MAPPING, table, items: { PK: 'STORE#{key}' } });
+    const unlike = await follow('change', { ...MAPPING, table, items: { PK: 'STORE#{key}' } }, '--every', '1d');
     expect(unlike.output).toContain('no item matches the mapping: see `cellport source check`');
     expect((await cli('source', 'change', 'change', await mappingFile({ ...MAPPING, table }))).code).toBe(0);
     const server = await serve(db);
@@ -106,7 +106,7 @@ test.runIf(turn())(
     expect((await follow('change', next)).output).toMatch(
       /another mapping, or with other options: see `cellport source change`/,
     );
-    const changed = cli('source', 'change', 'change', await mappingFile(next));
+    const changed = cli('source', 'change', 'change', await mappingFile(next), '--no-every');
     let answers = 0;
     for (let done = false; !done; answers++) {
       done = await Promise.race([
