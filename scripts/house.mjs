@@ -42,6 +42,12 @@ const strayNames = ([word, home]) =>
       .filter((name) => name.toLowerCase() !== word && name.toLowerCase() !== `${word}s`),
   ).size;
 
+const docs = ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)]
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => readFileSync(join(root, file), 'utf8'));
+/** Words have a letter or a digit, unlike the bars of tables. */
+const words = sum(docs.map((text) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length));
+
 const figures = [
   ...['src', 'web', 'test'].map((folder) => {
     const files = folder === 'src' ? src : filesOf(folder);
@@ -51,6 +57,7 @@ const figures = [
       `${sum(lines)} lines in ${files.length} files, median ${median(lines)}, longest ${Math.max(...lines)}`,
     ];
   }),
+  ['words in README and docs', words],
   ['most files in a folder of src', `${largest[1]} (${largest[0]})`],
   [
     'files with one importer',
