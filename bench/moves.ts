@@ -53,6 +53,8 @@ class Moving {
   readonly at: Point[];
   readonly #was: Was[][];
   readonly #versions: number[];
+  /** Incarnations: moving does not create vehicles again. */
+  readonly #lives = new Map<number, unknown>();
   moves = 0;
 
   constructor(database: Database) {
@@ -82,7 +84,10 @@ class Moving {
       return { index, position, version };
     });
     const items = moved.map(({ index, position, version }) => {
-      return { ...newMarkerItem(this.#database, collection, { key: `v${index}`, position }, now), mv: version };
+      const item = newMarkerItem(this.#database, collection, { key: `v${index}`, position }, now);
+      const life = this.#lives.get(index) ?? item['life'];
+      this.#lives.set(index, life);
+      return { ...item, mv: version, life };
     });
     await putMarkersInBulk(newCall(this.#database), items);
     const at = Date.now();
