@@ -110,7 +110,7 @@ export function createHandler(
     const [first] = records;
     if (isDone()) return { batchItemFailures: [] };
     const message =
-      'Not everything was applied, or purged from the CDN, in time; set a timeout of at least 60 seconds if it is shorter';
+      'Not everything was applied, or purged from the CDN, in time: set a timeout of at least 60 s and, if this repeats, more memory';
     log.error({ from: first?.sequence, remainingMs }, message);
     return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first.sequence }] };
   };

@@ -146,7 +146,8 @@ export class WorkerProcesses {
   }
 
   #replace(failures: number, reason: string): void {
-    this.#log.warn({ reason }, `A worker process has ended (${reason}); another one takes its place`);
+    const advice = reason === 'SIGKILL' ? '; if this repeats, memory is short' : '';
+    this.#log.warn({ reason }, `A worker process has ended (${reason}); another one takes its place${advice}`);
     const again = () => {
       this.#restarts.delete(timer);
       this.#fork(failures);
