@@ -20,7 +20,7 @@ export type BoundsInput = {
   readonly west: number;
 };
 
-/** A new marker for a batch, which names the collection. */
+/** A new marker in a batch; the batch names the collection. */
 export type MarkerInput = {
   /** Kind of place. */
   readonly category?: string | null | undefined;
@@ -36,7 +36,7 @@ export type MarkerInput = {
    * Unicode NFC normalization.
    */
   readonly place?: ReadonlyArray<string> | null | undefined;
-  /** Position of the marker. Required: a marker without one, or with an impossible one, is one of the `failures`. */
+  /** Position of the marker. Required: markers without a valid position are listed in `failures`. */
   readonly position?: PointInput | null | undefined;
   /** Properties. The whole marker takes at most 400 KB in DynamoDB. */
   readonly properties?: Readonly<Record<string, unknown>> | null | undefined;
