@@ -448,7 +448,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
     await expectSoon(page, `${HANDLE}.map.getZoom() > 5 && ${HANDLE}.map.getBounds().contains([4.9, 52.4])`);
     await page.evaluate(`location.hash = '#at=4/48/2&on=cities,nowhere&heat=gone&place=marker::cities::missing'`);
     const text =
-      'This link names what does not exist here: collection nowhere, collection gone, place marker::cities::missing';
+      'This link refers to things that do not exist here: collection nowhere, collection gone, place marker::cities::missing';
     await page.locator('#bar').getByText(text, { exact: true }).waitFor();
     await page.locator('#card').waitFor({ state: 'hidden' });
   });

@@ -20,7 +20,7 @@ function permissionsOf({ may }: Viewer): HTMLElement {
     const what = `${actions.join(', ')}${filtered ? ', only some of the places' : ''}`;
     return element('li', {}, element('b', {}, collections.join(', ')), `: ${what}`);
   });
-  return lines.length > 0 ? element('ul', {}, ...lines) : element('p', {}, 'You may see and do nothing here.');
+  return lines.length > 0 ? element('ul', {}, ...lines) : element('p', {}, 'You have no permissions here.');
 }
 
 /** Messages of the server begin with a small letter. */

@@ -170,7 +170,8 @@ export class Page {
     const keys = [...new Set([...on, ...heat, ...rules.keys()])].filter((key) => !known.has(key));
     const missing = (await keysWithout(keys)).map((key) => `collection ${key}`);
     if (!(await found)) missing.push(`place ${place}`);
-    if (missing.length > 0) this.#status.show(`This link names what does not exist here: ${missing.join(', ')}`);
+    if (missing.length > 0)
+      this.#status.show(`This link refers to things that do not exist here: ${missing.join(', ')}`);
   }
 
   repaint(): void {

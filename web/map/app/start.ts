@@ -43,7 +43,7 @@ async function readCollections(status: Status, connection: Connection): Promise<
       else if (codeOf(error) === 'UNAUTHENTICATED') {
         if (!isAsked) signIn();
         isAsked = true;
-        status.show('This server asks who you are.', { label: 'Sign in', act: signIn });
+        status.show('Sign in to use this server.', { label: 'Sign in', act: signIn });
       } else if (!isPassing(error)) status.show(`Could not load the collections: ${error.message}`);
     },
   });

@@ -21,7 +21,7 @@ const UNFILTERED = {
 };
 
 const ignoredUpTo = (zoom: number) =>
-  `Circles with a number stand for many places: their color and size do not follow this. Zoom in until single places show, here from about zoom ${zoom}.`;
+  `Circles with a number stand for many places, so color and size do not apply to them. Zoom in until single places show, here from about zoom ${zoom}.`;
 
 /** A condition as text. */
 function conditionText(condition: Condition): string {

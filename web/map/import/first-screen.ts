@@ -31,8 +31,8 @@ export function drawNothingScreen(place: HTMLElement): void {
   const viewer = currentViewer();
   const signIn = button({ class: 'act' }, () => showSignIn(viewer), 'Sign in');
   place.replaceChildren(
-    element('h2', {}, 'There are no collections here that you may see'),
-    element('p', {}, 'Another API key or token may see some.'),
+    element('h2', {}, 'You may not see any collection here'),
+    element('p', {}, 'Another API key or token may show more.'),
     signIn,
   );
 }
@@ -42,7 +42,7 @@ export function drawRefusal(place: HTMLElement, why: string): void {
   place.replaceChildren(
     element('h2', {}, 'This server does not answer yet'),
     element('p', {}, why),
-    element('p', { class: 'hint' }, 'The map opens by itself once it does.'),
+    element('p', { class: 'hint' }, 'The map opens automatically once it does.'),
   );
   place.hidden = false;
 }
