@@ -40,11 +40,11 @@ interface Loaded {
 const NOBODY: AccessRules = { roles: {} };
 const NO_RULES = new CellportError(
   'FORBIDDEN',
-  'CELLPORT_AUTH is on and there are no rules yet: write them, see docs/access.md, and run `cellport access set FILE`',
+  'CELLPORT_AUTH is on, but there are no access rules yet: write them as docs/access.md shows, and run `cellport access set FILE`',
 );
-const RULES_CHANGED = new CellportError('FORBIDDEN', 'the rules of access have changed: connect again');
+const RULES_CHANGED = new CellportError('FORBIDDEN', 'the access rules have changed: connect again');
 const EXPIRED = unauthenticated('the credential has expired');
-const UNKNOWN = new CellportError('UNAVAILABLE', 'what you may do cannot be read; connect again later');
+const UNKNOWN = new CellportError('UNAVAILABLE', 'your permissions cannot be read: connect again later');
 /** Whether an error is about the credential: otherwise it is not known what that allows. */
 const isRefusal = (error: unknown): error is CellportError =>
   error instanceof CellportError && error.code !== 'UNAVAILABLE' && error.code !== 'THROTTLED';
@@ -52,7 +52,7 @@ const isRefusal = (error: unknown): error is CellportError =>
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 /** Open streams that are told of a change between two turns. */
 const TOLD_IN_A_TURN = 200;
-const NO_CREDENTIAL = unauthenticated('this server asks who you are: send an API key or a token, see docs/access.md');
+const NO_CREDENTIAL = unauthenticated('this server requires an API key or a token, see docs/access.md');
 
 /** Tells who asks and what they may do. All of it follows what is stored: a change is in force within half a second. */
 export class Authenticator {
@@ -208,7 +208,7 @@ export class Authenticator {
       if (this.#loaded === undefined || this.#db.clock.now() - this.#readAt > trustedMs) await this.#look();
     } catch (cause) {
       // What is wrong with them is nobody else's business.
-      throw new CellportError('UNAVAILABLE', 'the rules of access cannot be read', {}, { cause });
+      throw new CellportError('UNAVAILABLE', 'the access rules cannot be read', {}, { cause });
     }
     if (this.#loaded === undefined) throw new Error('rules that were read are not there');
     return this.#loaded;
@@ -272,7 +272,7 @@ export class Authenticator {
         await this.#look();
         failed = isTold = false;
       } catch (err) {
-        if (!failed && !signal.aborted) this.#log.error({ err }, 'Cannot read the rules of access');
+        if (!failed && !signal.aborted) this.#log.error({ err }, 'Cannot read the access rules');
         failed = true;
         // Nor do open streams outlive what is known of the rules.
         if (!isTold && clock.now() - this.#readAt > TRUSTED_FOR_MS) {

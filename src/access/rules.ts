@@ -64,7 +64,7 @@ const role = z
   ])
   .transform((written): Role => (Array.isArray(written) ? { rules: written } : written));
 
-const VARIABLE = 'must be named by letters, digits and "_"';
+const VARIABLE = 'must be named with letters, digits and "_"';
 const variableName = z.string(VARIABLE).regex(/^[A-Za-z_]\w*$/, VARIABLE);
 
 const JWKS = 'must be an https URL (http on the loopback only), or an object with keys';
@@ -155,7 +155,10 @@ function checkWhere(name: string, at: number, { where: written }: Rule): void {
   // Compared as it is, it would be unequal to everything.
   const [, typo] = /"(\$(?![A-Za-z_]\w*")[^"]*)"/.exec(JSON.stringify(written)) ?? [];
   if (typo !== undefined)
-    throw new CellportError('BAD_USER_INPUT', `roles.${name}[${at}].where: ${typo} is no variable, which ${VARIABLE}`);
+    throw new CellportError(
+      'BAD_USER_INPUT',
+      `roles.${name}[${at}].where: ${typo} is not a variable, which ${VARIABLE}`,
+    );
   const sample = new Map<string, unknown>();
   for (const [, field = '', variable = ''] of JSON.stringify(written).matchAll(/(?:"(\w+)":)?"\$([A-Za-z_]\w*)"/g)) {
     sample.set(variable, SAMPLES.get(field) ?? sample.get(variable) ?? '');

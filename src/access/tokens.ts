@@ -105,7 +105,7 @@ export class Tokens {
     });
     const { sub: subject, exp = 0, iat = 0, name } = payload;
     // By which tokens are revoked.
-    if (typeof subject !== 'string') throw unauthenticated('the token\'s claim "sub" is no text');
+    if (typeof subject !== 'string') throw unauthenticated('the token\'s claim "sub" is not text');
     const filled = Object.entries(variables).flatMap(([variable, path]) => {
       const value = claimAt(payload, path);
       return value === undefined || value === null ? [] : [[variable, value] as const];

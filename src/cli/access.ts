@@ -45,35 +45,43 @@ const rules = () => import('./access/rules.js');
 
 function addKeyCommands(access: Command): void {
   const subcommand = subcommands(access.command('key').description('Create, list, replace and revoke API keys'));
-  subcommand('create', 'Create an API key and print it, once')
+  subcommand('create', 'Create an API key and print it; it is not shown again')
     .addOption(
-      new Option('--role <role>', 'a role of the rules; may be repeated').argParser(collect).makeOptionMandatory(),
+      new Option('--role <role>', 'a role that the rules define; may be repeated')
+        .argParser(collect)
+        .makeOptionMandatory(),
     )
-    .option('--name <name>', 'what it is called (its roles)')
-    .option('--var <name=value>', 'what $name stands for in the rules; may be repeated', variable)
-    .option('--expires <interval>', 'how long it counts, such as 90d (for ever)', interval)
-    .option('--budget <units/period>', 'what it may use, such as 5000/minute (as its roles)', budget)
-    .option('--quota <name=number>', `${QUOTA_NAMES.join(', ')}; may be repeated (as its roles)`, quota)
+    .option('--name <name>', 'name of the key (default: its roles)')
+    .option('--var <name=value>', 'value of the variable $name in the rules; may be repeated', variable)
+    .option('--expires <interval>', 'how long the key is valid, such as 90d (default: for ever)', interval)
+    .option(
+      '--budget <units/period>',
+      'read units that the key may use, such as 5000/minute (default: budget of its roles)',
+      budget,
+    )
+    .option('--quota <name=number>', `${QUOTA_NAMES.join(', ')}; may be repeated (default: quotas of its roles)`, quota)
     .option('--json', 'print JSON')
     .action((options: KeyOptions) =>
       changing({ what: 'access key create' }, async (session) => (await keys()).createKey(session, options)),
     );
-  subcommand('list', 'List API keys: what they may do, until when, and when they were last used')
+  subcommand('list', 'List API keys: their roles, when they expire, and when they were last used')
     .option('--json', 'print JSON')
     .action(({ json = false }: { readonly json?: boolean }) =>
       withDatabase(async (session) => (await keys()).printKeys(session, json)),
     );
-  subcommand('rotate', 'Replace an API key by a new one, which is printed once; the old one counts for a while longer')
-    .argument('<key>', 'its name, its ID or the key itself')
+  subcommand('rotate', 'Create an API key that replaces another, and print it; the old key remains valid for a while')
+    .argument('<key>', 'name or ID of the key, or the key itself')
     .addOption(
-      new Option('--overlap <interval>', 'how long the old one counts').argParser(interval).default(86_400_000, '1d'),
+      new Option('--overlap <interval>', 'how long the old key remains valid')
+        .argParser(interval)
+        .default(86_400_000, '1d'),
     )
     .option('--json', 'print JSON')
     .action((key: string, options: { readonly overlap: number; readonly json?: boolean }) =>
       changing({ what: 'access key rotate' }, async (session) => (await keys()).rotateKey(session, key, options)),
     );
-  subcommand('revoke', 'Revoke an API key: open streams end, too')
-    .argument('<key>', 'its name, its ID or the key itself')
+  subcommand('revoke', 'Revoke an API key and end its subscriptions')
+    .argument('<key>', 'name or ID of the key, or the key itself')
     .option('--json', 'print JSON')
     .action((key: string, { json = false }: { readonly json?: boolean }) =>
       changing({ what: 'access key revoke' }, async (session) => (await keys()).revokeKey(session, key, json)),
@@ -82,24 +90,28 @@ function addKeyCommands(access: Command): void {
 
 export function accessCommand(): Command {
   const command = new Command('access').description(
-    'Say who may do what, for servers with CELLPORT_AUTH=on. See docs/access.md',
+    'Set rules and API keys: who may do what on servers with CELLPORT_AUTH=on. See docs/access.md',
   );
   const subcommand = subcommands(command);
-  subcommand('set', 'Replace the rules, and print what changes')
-    .argument('<file>', 'the rules')
+  subcommand('set', 'Replace the access rules, and print what changes')
+    .argument('<file>', 'JSON file with the rules')
     .option('--dry-run', 'only print what would change')
     .action((file: string, options: { readonly dryRun?: boolean }) =>
       options.dryRun === true
         ? withDatabase(async (session) => (await rules()).setRules(session, file, options))
         : changing({ what: 'access set' }, async (session) => (await rules()).setRules(session, file, options)),
     );
-  subcommand('show', 'Print the rules').action(() =>
+  subcommand('show', 'Print the access rules').action(() =>
     withDatabase(async (session) => (await rules()).showRules(session)),
   );
   addKeyCommands(command);
-  subcommand('revoke', 'From now on, count no token of a subject that was issued before')
-    .requiredOption('--subject <subject>', 'the claim sub of the tokens')
-    .option('--issued-before <time>', 'only those issued before, such as 2026-11-30T12:00:00Z (now)', pastTime)
+  subcommand('revoke', 'Revoke the tokens of a subject that were issued before now, or before another time')
+    .requiredOption('--subject <subject>', 'the claim `sub` of the tokens')
+    .option(
+      '--issued-before <time>',
+      'only tokens issued before this time, such as 2026-11-30T12:00:00Z (default: now)',
+      pastTime,
+    )
     .action(({ subject, issuedBefore }: { readonly subject: string; readonly issuedBefore?: number }) =>
       changing({ what: 'access revoke' }, async ({ database, call }) => {
         const { revokeSubject } = await import('../store/access/access-items.js');

@@ -5,9 +5,9 @@ import { parsePrice, type AdviseOptions } from './advise/options.js';
 import { numberFrom, wholeNumber } from './session.js';
 
 const HELP = `
-Without a file or a collection, markers are assumed to be distributed like the cities of the world. Figures that are not
-given are derived: storage from the markers, read units from the map views, write units from the markers that change.
-Writes nothing but the report. See docs/performance.md.`;
+Without a file or a collection, the command assumes that markers are distributed like the cities of the world. It derives
+figures that you do not pass: storage from the markers, read units from the map views, write units from the markers that
+change. It writes nothing except the report. See docs/performance.md.`;
 
 const FIGURES = ['items', 'rcu', 'wcu', 'gb', 'viewsADay', 'writes'] as const;
 
@@ -27,15 +27,16 @@ export function adviseCommand(): Command {
   return new Command('advise')
     .description('Recommend prefixLength, writeShards and key style, and estimate partitions, reads and cost')
     .argument('[file]', 'markers in GeoJSON, NDJSON or CSV, as for import')
-    .option('-c, --collection <key>', 'an existing collection instead, from its cells and a sample')
+    .option('-c, --collection <key>', 'advise on an existing collection instead, from its cells and a sample')
     .addOption(new Option('--format <format>', 'format of the file, regardless of its extension').choices(FILE_FORMATS))
     .option('--key-column <name>', 'column or property that holds the key')
     .option('--lat-column <name>', 'column that holds the latitude')
     .option('--lng-column <name>', 'column that holds the longitude')
     .addOption(
-      new Option('--items <n>', 'number of markers to plan for, distributed like the given ones').argParser(
-        numberFrom(1, 100_000_000_000),
-      ),
+      new Option(
+        '--items <n>',
+        'number of markers to plan for, distributed like those in the file or collection',
+      ).argParser(numberFrom(1, 100_000_000_000)),
     )
     .addOption(new Option('--item-bytes <n>', 'size of a marker in bytes').argParser(wholeNumber(1, 409_600)))
     .addOption(amount('--rcu <n>', 'peak read units per second'))
@@ -47,7 +48,7 @@ export function adviseCommand(): Command {
     .addOption(
       new Option(
         '--price <name=usd>',
-        'a price, repeatable: onDemandRead, onDemandWrite (per million), provisionedRead, provisionedWrite (per hour), storage (per GB)',
+        'a price; may be repeated: onDemandRead, onDemandWrite (per million), provisionedRead, provisionedWrite (per hour), storage (per GB)',
       ).argParser(parsePrice),
     )
     .option('--json', 'print JSON')

@@ -30,14 +30,14 @@ async function run(
 
 export function deadLettersCommand(): Command {
   return new Command('dead-letters')
-    .description('Count and list dead letters: documents that OpenSearch rejected, with the reasons')
-    .option('--stream', 'instead those of the cells: records that could not be counted')
+    .description('Count and list dead letters: documents that OpenSearch rejected, and why')
+    .option('--stream', 'list records of the stream that could not be counted instead')
     .addOption(new Option('-n, --first <n>', 'dead letters per page').argParser(wholeNumber(1, 1_000)).default(20))
-    .option('--after <cursor>', 'continue after this cursor, printed by the previous page')
+    .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      `\n\`cellport reindex --dead-letters\` retries those of OpenSearch. See docs/search.md and docs/stream.md.`,
+      `\n\`cellport reindex --dead-letters\` tries again to index the documents. See docs/search.md and docs/stream.md.`,
     )
     .action((options: DeadLetterOptions) => withDatabase((session) => run(session, options)));
 }

@@ -72,8 +72,8 @@ export function deleteCommand(): Command {
   return new Command('delete')
     .description('Delete a collection with its markers, zones and readings')
     .argument('<key>', 'key of the collection')
-    .option('--yes', 'do not ask; required without a terminal')
-    .option('--wait', 'empty it here, and wait until its key can be used again: a minute or more')
+    .option('--yes', 'do not ask for confirmation; required without a terminal')
+    .option('--wait', 'delete its content in this process, and wait until the key is free again: a minute or more')
     .option('--json', 'print JSON')
     .action((key: string, options: DeleteOptions) =>
       changing({ what: 'delete', collection: key }, (session) => run(session, key, options)),

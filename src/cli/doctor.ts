@@ -25,9 +25,7 @@ async function run(json: boolean): Promise<void> {
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description(
-      'Look at settings, permissions, tables, stream, clock and releases, and say what to do; writes nothing',
-    )
+    .description('Check settings, permissions, tables, stream, clock and releases, and say what to do; writes nothing')
     .option('--json', 'print JSON')
     .action(({ json = false }: { readonly json?: boolean }) => run(json));
 }

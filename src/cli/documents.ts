@@ -8,7 +8,7 @@ const work = () => import('./documents/run.js');
 
 export function documentsCommand(): Command {
   const command = new Command('documents').description(
-    'The GraphQL documents that servers execute if CELLPORT_DOCUMENTS is trusted. See docs/security.md',
+    'Manage the documents that servers with CELLPORT_DOCUMENTS=trusted execute. See docs/security.md',
   );
   const subcommand = subcommands(command);
   subcommand('add', 'Check documents against the schema, and trust them')
@@ -16,14 +16,14 @@ export function documentsCommand(): Command {
     .action((files: readonly string[]) =>
       changing({ what: 'documents add' }, async (session) => (await work()).add(session, files)),
     );
-  subcommand('list', 'List the trusted documents: the SHA-256 of their texts, and the names of their operations')
-    .option('--json', 'print JSON, with the texts')
+  subcommand('list', 'List the trusted documents: their SHA-256 hashes, and the names of their operations')
+    .option('--json', 'print JSON, including the documents')
     .action(({ json = false }: { readonly json?: boolean }) =>
       withDatabase(async (session) => (await work()).list(session, json)),
     );
-  subcommand('remove', 'Trust documents no longer')
-    .argument('[documents...]', 'their hashes or names')
-    .option('--all', 'all of them')
+  subcommand('remove', 'Remove documents from the list')
+    .argument('[documents...]', 'hashes of documents, or names of their operations')
+    .option('--all', 'remove all documents')
     .action((wanted: readonly string[], { all = false }: { readonly all?: boolean }) =>
       changing({ what: 'documents remove' }, async (session) => (await work()).remove(session, wanted, all)),
     );

@@ -82,11 +82,11 @@ async function runHot({ url, json = false, spread: prefix, collection }: HotOpti
 
 export function hotCommand(): Command {
   return new Command('hot')
-    .description('Show the partition keys for which a running server consumes most capacity, or spread one')
-    .option('--url <url>', 'address of the server, or of its admin port (those of the settings)')
-    .option('--json', 'as JSON')
+    .description('Show the partition keys for which a running server consumes most capacity, or spread a prefix')
+    .option('--url <url>', 'address of the server, or of its admin port (default: from the settings)')
+    .option('--json', 'print JSON')
     .option('--spread <prefix>', 'spread the writes of a geohash prefix of a collection over more partitions')
-    .option('-c, --collection <key>', 'the collection of --spread')
+    .option('-c, --collection <key>', 'with --spread, the collection')
     .addHelpText('after', `\nSee docs/scaling.md.`)
     .action(runHot);
 }

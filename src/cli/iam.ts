@@ -85,9 +85,9 @@ export function checkTableName(table: string): void {
 
 export function iamCommand(): Command {
   return new Command('iam')
-    .description('Print the IAM policy of a role')
-    .addOption(new Option('--role <role>', 'what the role does').choices(Object.keys(ROLES)).makeOptionMandatory())
-    .option('--table <name>', 'in place of CELLPORT_TABLE; for `source` the table that is followed')
+    .description('Print the IAM policy that a role needs. See docs/configuration.md')
+    .addOption(new Option('--role <role>', 'what the role is for').choices(Object.keys(ROLES)).makeOptionMandatory())
+    .option('--table <name>', 'name of the table, for `source` of the table to follow (default: CELLPORT_TABLE)')
     .option('--cdn <distribution>', 'ID of the CloudFront distribution in CELLPORT_CDN')
     .action(async ({ role, cdn, ...given }: Options) => {
       if (role === 'source' && given.table === undefined) throw badInput('--table', '', 'the table that is followed');

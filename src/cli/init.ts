@@ -17,7 +17,7 @@ async function mappingOf(table: string): Promise<string | undefined> {
     mapping = await proposeMapping(session, { table });
   }).catch((error: unknown) => {
     if (error instanceof Interrupted) throw error;
-    console.error(`${endOf(error).message}\nSo no mapping is written yet.`);
+    console.error(`${endOf(error).message}\nNo mapping was written for this reason.`);
   });
   return mapping;
 }
@@ -50,10 +50,12 @@ async function init({ force = false, ...given }: Partial<Answers> & { readonly f
 
 export function initCommand(): Command {
   return new Command('init')
-    .description('Write a docker-compose.yml, an .env and a first mapping to this folder; asks unless told by options')
-    .option('--table <name>', 'your table with the places to show (none: Cellport keeps them)')
-    .option('--database <where>', 'a region of AWS, a URL, or `local` for a container (local)')
-    .option('--port <n>', 'port of the map on this machine (4000)')
-    .option('--force', 'replace these files')
+    .description(
+      'Write a docker-compose.yml, an .env and a first mapping to this folder; asks three questions unless options answer them',
+    )
+    .option('--table <name>', 'your table with the places to show (default: none, Cellport stores them)')
+    .option('--database <where>', 'an AWS region, a URL, or `local` for a container (default: local)')
+    .option('--port <n>', 'port of the map on this machine (default: 4000)')
+    .option('--force', 'replace existing files')
     .action(init);
 }

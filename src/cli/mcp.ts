@@ -49,11 +49,11 @@ async function serve(url: string | undefined, version: string): Promise<void> {
 export function mcpCommand(version: string): Command {
   return new Command('mcp')
     .description('Give AI assistants tools that list, count and find markers: an MCP server on stdin and stdout')
-    .option('--url <url>', 'ask this server instead of the tables of the settings')
+    .option('--url <url>', 'query this server (default: read the tables of the settings)')
     .addHelpText(
       'after',
       `
-It changes nothing. CELLPORT_KEY is an API key or a token, as for any client. It needs the package
+The tools only read. They may do what CELLPORT_KEY, an API key or a token, allows. The command needs the package
 @modelcontextprotocol/sdk. See docs/embedding.md.`,
     )
     .action(({ url }: { readonly url?: string }) => serve(url, version));

@@ -45,7 +45,7 @@ async function printPlan(options: PlanOptions): Promise<void> {
 export function planCommand(): Command {
   return new Command('plan')
     .description(
-      'Print what a viewport reads: with --live, as a server would now; otherwise from the index of a collection with the given settings, without a database',
+      'Print what a viewport reads: with --live, what a server would read now; otherwise, without a database, what a collection with these settings would read from the index',
     )
     .addOption(boundsOption('bounding box in degrees').makeOptionMandatory())
     .addOption(

@@ -30,15 +30,15 @@ import { tableCommand } from './table.js';
 const SETTINGS = `
 Settings are environment variables. The most common ones:
   PORT, HOST                 where to listen (4000, 127.0.0.1)
-  CELLPORT_TABLE             table of the entities (cellport); the second table adds -derived
+  CELLPORT_TABLE             name of the main table (cellport); the second table appends -derived
   CELLPORT_KEY_STYLE         readable or compact (readable)
-  CELLPORT_DATA_DIR          data of the embedded engine and of interrupted imports (.cellport)
+  CELLPORT_DATA_DIR          folder of the embedded database and of interrupted imports (.cellport)
   CELLPORT_LOG               silent, error, warn, info or debug (warn)
-  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB; AWS_REGION or AWS_PROFILE alone select AWS
-Without any AWS variable, the embedded DynamoDB Local is started. See docs/configuration.md for all settings.`;
+  AWS_ENDPOINT_URL_DYNAMODB  address of another DynamoDB; AWS_REGION or AWS_PROFILE alone select AWS
+If no AWS variable is set, commands start the embedded DynamoDB Local. docs/configuration.md lists all settings.`;
 
 const EXIT_CODES = `
-Exit codes: 0 success, also after Ctrl-C or SIGTERM to a server; 1 failed or interrupted;
+Exit codes: 0 success (also if Ctrl-C or SIGTERM stops a server), 1 failed or interrupted,
 2 invalid command line, setting or input.`;
 
 /** The full name of a command, for example `cellport table create`. */

@@ -33,8 +33,8 @@ async function recount(session: CommandSession, check: boolean): Promise<void> {
 export function recountCommand(): Command {
   return new Command('recount')
     .description(
-      'Recount all markers, repair cells and rebuild pages, e.g. after a gap in the stream. Of a table of yours: see `cellport source verify`',
+      'Recount all markers, repair cells and rebuild pages, e.g. after a gap in the stream. For a collection that follows a table, use `cellport source verify`',
     )
-    .option('--check', 'change nothing, also not which server has the work; fail if a cell or page is wrong')
+    .option('--check', 'change nothing, and leave the consumer alone; fail if a cell or page is wrong')
     .action(({ check = false }: { check?: boolean }) => withDatabase((session) => recount(session, check)));
 }

@@ -62,7 +62,7 @@ export function reindexCommand(): Command {
   return new Command('reindex')
     .description('Rebuild the search index in OpenSearch while servers keep running, then switch to it')
     .option('--check', 'change nothing; fail if the index differs from the table')
-    .option('--dead-letters', 'only retry dead letters: documents that OpenSearch rejected')
+    .option('--dead-letters', 'only try again to index dead letters: documents that OpenSearch rejected')
     .option('--accept-count', 'switch even if the new index has a different number of documents')
     .addHelpText('after', `\nSee docs/search.md.`)
     .action((options: ReindexOptions) => withDatabase((session) => run(session, options)));

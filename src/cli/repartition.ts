@@ -109,9 +109,7 @@ async function run(session: CommandSession, key: string, options: RepartitionOpt
 
 export function repartitionCommand(): Command {
   return new Command('repartition')
-    .description(
-      'Change the prefix length, write shards or map properties of a collection while it is read and written',
-    )
+    .description('Change the prefix length, write shards or map properties of a collection while servers use it')
     .argument('<key>', 'key of the collection')
     .addOption(prefixLengthOption())
     .addOption(writeShardsOption('--shards'))
@@ -120,7 +118,7 @@ export function repartitionCommand(): Command {
     .addOption(
       new Option('--max-wcu <n>', 'write units to consume per second').argParser(wholeNumber(1, 40_000)).default(500),
     )
-    .addHelpText('after', `\nWithout a layout, resumes an interrupted change. See docs/performance.md.`)
+    .addHelpText('after', `\nWithout options, resumes an interrupted change. See docs/performance.md.`)
     .action((key: string, options: RepartitionOptions) =>
       changing({ what: 'repartition', collection: key }, (session) => run(session, key, options)),
     );

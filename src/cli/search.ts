@@ -16,23 +16,23 @@ export function searchCommand(): Command {
     .description('Find markers, zones and collections by text, in the search index')
     .argument(
       '[text...]',
-      'words to search for; the last may be incomplete; with --bounds and no words, finds everything inside',
+      'words to search for; the last may be incomplete; without words, --bounds finds everything inside',
     )
     .addOption(
-      new Option('-c, --collection <key>', 'search only this collection; repeatable').argParser(
+      new Option('-c, --collection <key>', 'search only this collection; may be repeated').argParser(
         (key, before: readonly string[] | undefined) => [...(before ?? []), key],
       ),
     )
     .addOption(boundsOption('search only this bounding box, in degrees'))
     .addOption(new Option('--near <lng,lat>', 'order by distance from this position, in degrees').argParser(parseNear))
     .addOption(new Option('-n, --first <n>', 'results per page').argParser(wholeNumber(1, 1_000)).default(20))
-    .option('--after <cursor>', 'continue after this cursor, printed by the previous page')
+    .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
-The index is in OpenSearch if CELLPORT_OPENSEARCH_URL is set, otherwise that of a server on this machine. \`cellport
-serve\` builds it and keeps it up to date. It only finds results; they are read from the database. See docs/search.md.`,
+Uses the index in OpenSearch if CELLPORT_OPENSEARCH_URL is set, otherwise the index of a server on this machine.
+\`cellport serve\` builds the index and keeps it up to date. See docs/search.md.`,
     )
     .action(async (words: readonly string[], options: SearchOptions, command: Command) => {
       if (words.length === 0 && options.bounds === undefined)

@@ -133,13 +133,17 @@ async function run(settings: CommandSettings, options: ServeOptions, version: st
 
 export function serveCommand(version: string): Command {
   return new Command('serve')
-    .description('Serve GraphQL; creates missing tables')
+    .description('Serve the map, GraphQL and tiles, and follow the stream; creates missing tables')
     .option(
       '--demo [cities]',
-      'load the cities of the world (up to this number, largest first) and the countries, unless already loaded',
+      'load the demo: cities of the world (at most this number, largest first) and countries, unless already loaded',
       wholeNumber(1, 1_000_000),
     )
-    .option('--workers <number>', 'processes that answer requests, in place of CELLPORT_WORKERS', wholeNumber(1, 128))
+    .option(
+      '--workers <number>',
+      'number of processes that answer requests (default: CELLPORT_WORKERS)',
+      wholeNumber(1, 128),
+    )
     .action((options: ServeOptions) =>
       withSettings((settings) => run(settings, options, version), { demo: options.demo !== undefined }),
     );

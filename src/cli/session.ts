@@ -66,12 +66,10 @@ export const boundsOption = (description: string) =>
   new Option('-b, --bounds <west,south,east,north>', description).argParser(parseBounds);
 
 export const prefixLengthOption = () =>
-  new Option('--prefix-length <n>', 'geohash characters in the partition key of its markers').argParser(
-    wholeNumber(0, 6),
-  );
+  new Option('--prefix-length <n>', 'geohash characters in the partition key of markers').argParser(wholeNumber(0, 6));
 
 export const writeShardsOption = (flag = '--write-shards') =>
-  new Option(`${flag} <n>`, 'number of partitions per prefix').argParser(wholeNumber(1, 32));
+  new Option(`${flag} <n>`, 'number of partitions for each prefix').argParser(wholeNumber(1, 32));
 
 /** Names of properties, in one or several values: separated by commas. */
 export const mapPropertyOption = (values: string, description: string) =>
@@ -83,7 +81,7 @@ export const mapPropertyOption = (values: string, description: string) =>
   );
 
 export const styleOption = () =>
-  new Option('--style <style>', 'key style (CELLPORT_KEY_STYLE)').choices(['readable', 'compact']);
+  new Option('--style <style>', 'key style (default: CELLPORT_KEY_STYLE)').choices(['readable', 'compact']);
 
 /** How keys are written, for commands that need no database. */
 export interface KeyOptions {

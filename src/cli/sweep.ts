@@ -23,9 +23,12 @@ async function sweep({ database, signal, call }: CommandSession, olderThan: numb
 
 export function sweepCommand(): Command {
   return new Command('sweep')
-    .description('Delete orphaned objects (left behind by processes that were killed)')
+    .description('Delete orphaned objects from CELLPORT_OBJECTS: geometry left behind by processes that were killed')
     .addOption(
-      new Option('--older-than <minutes>', 'keep newer objects, whose zones may not be written yet')
+      new Option(
+        '--older-than <minutes>',
+        'keep objects that are newer than this, because their zones may not be written yet',
+      )
         .argParser(wholeNumber(1, 1_000_000))
         .default(60),
     )

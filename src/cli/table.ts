@@ -104,17 +104,14 @@ export function tableCommand(): Command {
   const table = new Command('table').description('Create, describe or delete the tables');
   const subcommand = subcommands(table);
   subcommand('create', 'Create missing tables and check existing ones').action(() => withTables(create));
-  subcommand(
-    'describe',
-    'Print status, indexes, item counts and differences from the required schema, also of tables of months',
-  )
+  subcommand('describe', 'Print the status, indexes, item counts and faults of the tables, including monthly tables')
     .option('--json', 'print JSON')
     .action(({ json = false }: { json?: boolean }) => withTables((backend) => describe(backend, json)));
-  subcommand('schema', 'Print both tables as JSON, as requests of CreateTable and their attribute of expiry')
-    .option('--table <name>', 'in place of CELLPORT_TABLE')
+  subcommand('schema', 'Print the CreateTable requests of both tables, and their TTL attributes, as JSON')
+    .option('--table <name>', 'name of the entities table (default: CELLPORT_TABLE)')
     .action(printSchema);
-  subcommand('delete', 'Delete both tables, those of months of readings, and everything in them')
-    .option('--yes', 'confirm; without it nothing is deleted')
+  subcommand('delete', 'Delete both tables, the monthly tables, and everything in them')
+    .option('--yes', 'confirm; without this option, nothing is deleted')
     .action(({ yes = false }: { yes?: boolean }) => confirmDrop(yes));
   return table;
 }

@@ -65,7 +65,7 @@ const fault = (name: string, allowed: string, value: unknown): string =>
 
 function faultsOfSettings(settings: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => {
-    if (isUnknown(name, value)) return `settings.${name} is no setting: docs/configuration.md has those that exist`;
+    if (isUnknown(name, value)) return `settings.${name} is not a setting: docs/configuration.md lists all settings`;
     return value === undefined || isText(value) ? [] : fault(`settings.${name}`, 'text', value);
   });
 }

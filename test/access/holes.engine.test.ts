@@ -154,7 +154,7 @@ test('rules that cannot be read allow nothing, and are not quoted', async () => 
   const authenticator = new Authenticator(db, silentLog);
   await expect(authenticator.access({})).rejects.toMatchObject({
     code: 'UNAVAILABLE',
-    message: 'the rules of access cannot be read',
+    message: 'the access rules cannot be read',
   });
   await setRules(db, RULES);
 });

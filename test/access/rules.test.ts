@@ -8,9 +8,9 @@ const rulesWith = (where: object) => ({ roles: { one: [{ collections: ['cars'], 
 
 test('a text that looks like a variable and is none is refused: everything would be unequal to it', () => {
   const rules = rulesWith({ properties: [{ name: 'owner', ne: '$user-id' }] });
-  expect(() => readRules(rules)).toThrow(/roles\.one\[0\]\.where: \$user-id is no variable/);
+  expect(() => readRules(rules)).toThrow(/roles\.one\[0\]\.where: \$user-id is not a variable/);
   const jwt = { jwks: 'https://id.example/jwks', issuer: 'a', audience: 'b', variables: { 'user-id': 'sub' } };
-  expect(() => readRules({ roles: {}, jwt })).toThrow(/variables.*named by letters/);
+  expect(() => readRules({ roles: {}, jwt })).toThrow(/variables.*named with letters/);
   const long = { ...jwt, variables: {}, issuer: 'a'.repeat(513) };
   expect(() => readRules({ roles: {}, jwt: long })).toThrow(/issuer must have at most 512 characters/);
 });

@@ -88,7 +88,7 @@ describe('cellport export', () => {
       // Not how to convert such a file for an import.
       [['--out', 'places.gpkg'], 2, /^cellport: --out must be /],
       [['--format', 'csv', '--bounds', '0,10,1,5'], 2, /--bounds.south/],
-      [['--format', 'csv', '--zones'], 2, /another than csv for zones/],
+      [['--format', 'csv', '--zones'], 2, /a format other than csv for zones/],
       [['--format', 'csv', '--out', folder], 2, /a file, not a folder/],
       [['--collection', 'nowhere'], 1, /there is no collection nowhere; existing collections: places/],
     ];

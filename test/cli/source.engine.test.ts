@@ -110,7 +110,7 @@ test("Cellport's own tables are not followed, as it would follow its own writes"
   for (const table of Object.values(db.tables)) {
     const refusal = {
       code: 2,
-      output: expect.stringContaining(`one that Cellport does not write; got "${table}"`) as string,
+      output: expect.stringContaining(`a table that Cellport does not write; got "${table}"`) as string,
     };
     expect(await cli('source', 'propose', '--table', table)).toMatchObject(refusal);
     const file = await mappingFile(

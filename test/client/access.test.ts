@@ -193,7 +193,7 @@ describe('a refusal', () => {
     // Those of before the connection are loaded again, too.
     await expect.poll(() => asked.length > 0 && !viewport.state.loading, WAIT).toBe(true);
     const before = asked.length;
-    sockets[0]?.close(4403, 'the rules of access have changed: connect again');
+    sockets[0]?.close(4403, 'the access rules have changed: connect again');
     await expect.poll(() => [sockets.length, asked.length > before], WAIT).toEqual([2, true]);
     expect([...errors]).toEqual([null]);
   });

@@ -85,7 +85,10 @@ test('without an admin port, all of it is on the public one, for those who may s
   expect(await statusesOf(guarded, HEALTH)).toEqual([200, 200]);
   const hot = ['hot', '--url', guarded];
   expect(await runCliHere(hot, { CELLPORT_KEY: key })).toMatchObject({ code: 0 });
-  expect(await runCliHere(hot)).toMatchObject({ code: 1, output: expect.stringContaining('this server asks who') });
+  expect(await runCliHere(hot)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('this server requires an API key'),
+  });
   // Nor do they look up more made-up keys than anything else.
   const flooded = vi.spyOn(Budgets.prototype, 'admitStranger').mockImplementation(() => {
     throw new CellportError('THROTTLED', 'too many');

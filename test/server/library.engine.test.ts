@@ -166,7 +166,7 @@ describe('without GraphQL', () => {
       await options({ settings: { CELLPORT_CACHE_MB: 64, CELLPORT_SERCH_MB: '0', PATH: process.env['PATH'] } }),
     ).toBe(
       'settings.CELLPORT_CACHE_MB must be text; got 64\n' +
-        'settings.CELLPORT_SERCH_MB is no setting: docs/configuration.md has those that exist',
+        'settings.CELLPORT_SERCH_MB is not a setting: docs/configuration.md lists all settings',
     );
     expect(await options('places' as unknown as object)).toBe('options must be an object; got "places"');
     const wrong = { typeDefs: 'extend type Marker { shop: Shop }' };
@@ -189,7 +189,7 @@ describe('without GraphQL', () => {
     const asked = await readOnly.fetch(
       new Request('http://localhost/graphql', { method: 'POST', headers: sent, body }),
     );
-    expect(await asked.text()).toContain('listed documents only');
+    expect(await asked.text()).toContain('only trusted documents');
     const apollo = new ApolloServer({ schema: readOnly.schema });
     const query = 'mutation { deleteCollection(key: "shops") { key } }';
     const answer = await apollo.executeOperation({ query }, { contextValue: await readOnly.context() });

@@ -36,7 +36,7 @@ async function issueKey(
   await storeKey(call, stored);
   console.log(json ? JSON.stringify({ key, ...jsonOf(stored) }, null, 2) : key);
   const until = stored.expiresAt === null ? '' : ` until ${stored.expiresAt}`;
-  console.error(`Key ${stored.id} (${stored.name}) counts${until}. It is not shown again.`);
+  console.error(`Key ${stored.id} (${stored.name}) is valid${until}. It is not shown again.`);
   return stored.id;
 }
 
@@ -49,7 +49,9 @@ async function checkRoles({ call }: CommandSession, roles: readonly string[]): P
   throw badInput(
     '--role',
     unknown,
-    known.length === 0 ? 'a role of the rules, of which there are none yet' : `one of ${known.join(', ')}`,
+    known.length === 0
+      ? 'a role that the access rules define, but there are no rules yet'
+      : `one of ${known.join(', ')}`,
   );
 }
 
@@ -132,6 +134,6 @@ export async function revokeKey(session: CommandSession, wanted: string, json: b
   const key = await findKey(session, wanted);
   await removeKey(session.call, key);
   if (json) console.log(JSON.stringify(jsonOf(key), null, 2));
-  console.error(`Key ${key.id} (${key.name}) counts on no server within a second.`);
+  console.error(`Key ${key.id} (${key.name}) is revoked on all servers within a second.`);
   return [key.id];
 }

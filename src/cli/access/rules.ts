@@ -45,6 +45,6 @@ export async function setRules(
 export async function showRules({ call }: CommandSession): Promise<void> {
   const { json } = (await storedRules(call)) ?? {};
   if (json === undefined)
-    console.error('There are no rules yet: write them, see docs/access.md, and run `cellport access set FILE`.');
+    console.error('There are no rules yet. Write some, as docs/access.md shows, and run `cellport access set FILE`.');
   else console.log(JSON.stringify(JSON.parse(json), null, 2));
 }

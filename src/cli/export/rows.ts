@@ -96,7 +96,7 @@ async function exported(
   const area = areaOf(bounds);
   const call = { ...session.call, unpriced: true };
   if (zones) {
-    if (format === 'csv') throw badInput('--format', format, 'another than csv for zones');
+    if (format === 'csv') throw badInput('--format', format, 'a format other than csv for zones');
     const all = tally.count(readZones({ collection, area, call }), () => 1);
     return isTableFormat(format) ? writeZoneTable(format, all) : writeZones(format, all);
   }

@@ -52,7 +52,7 @@ export interface Import {
 async function checkApart(source: string, rejects: string): Promise<void> {
   const [from, to] = await Promise.all([source, rejects].map((path) => stat(path).catch(() => undefined)));
   if (from === undefined || from.dev !== to?.dev || from.ino !== to.ino) return;
-  throw badInput('--rejects', rejects, 'another file than the one that is imported');
+  throw badInput('--rejects', rejects, 'a file other than the one that is imported');
 }
 
 /** Runs an import on the configured database; creates missing tables. */

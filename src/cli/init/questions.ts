@@ -6,13 +6,13 @@ import { Interrupted } from '../failure.js';
 /** By the name of its option, each question with what is allowed and the usual answer. */
 const QUESTIONS = {
   table: {
-    text: 'Which DynamoDB table has the places to show? None if Cellport is to keep them',
+    text: 'Which DynamoDB table has the places to show? Leave empty if Cellport should store them',
     allowed: 'the name of a table (3 to 255 letters, digits, `_`, `-`, `.`) or nothing',
     isAllowed: (answer: string) => /^([\w.-]{3,255})?$/.test(answer),
     usual: '',
   },
   database: {
-    text: 'In which region of AWS, at which URL, or local in a container?',
+    text: 'Where is DynamoDB: an AWS region, a URL, or local (in a container)?',
     allowed: 'a region such as eu-central-1, a URL such as http://127.0.0.1:8000, or local',
     isAllowed: (answer: string) => /^(local|https?:\/\/[\w.-]+(:\d{1,5})?\/?|[a-z]{2}(-[a-z]+)+-\d)$/.test(answer),
     usual: 'local',

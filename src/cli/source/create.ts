@@ -64,7 +64,7 @@ function sameSource(found: Collection, wanted: CollectionSource): SourceCollecti
   const { key } = found;
   if (!hasSource(found)) throw new CellportError('CONFLICT', `collection ${key} has markers of its own`, { key });
   if (isDeepStrictEqual({ ...found.source, ...wanted }, found.source)) return found;
-  const message = `collection ${key} follows ${found.source.table} by another mapping, or with other options: see \`cellport source change\``;
+  const message = `collection ${key} follows ${found.source.table} with another mapping or other options: see \`cellport source change\``;
   throw new CellportError('CONFLICT', message, { key });
 }
 
@@ -92,7 +92,8 @@ async function fill(
     console.log(`${grouped(markers)} markers from table ${table.name} in ${duration(systemClock.now() - began)}`);
     const { rejected } = await sourceStatus(call, database.keys.scope(collection));
     const advice = `see \`cellport source status ${collection.key}\``;
-    if (rejected > 0) console.error(`rejected, as they match but are no markers: ${grouped(rejected)}; ${advice}`);
+    if (rejected > 0)
+      console.error(`rejected items, which match the mapping but are not markers: ${grouped(rejected)}; ${advice}`);
     else if (markers === 0) console.error('no item matches the mapping: see `cellport source check`');
     return true;
   } catch (error) {

@@ -41,7 +41,7 @@ function hashIn({ query, extensions }: Asked): string | undefined {
 
 const UNTRUSTED = new CellportError(
   'FORBIDDEN',
-  'this server answers listed documents only (CELLPORT_DOCUMENTS is trusted), and this is none of them: its operator ' +
+  'this server executes only trusted documents (CELLPORT_DOCUMENTS), and this document is not one of them: its operator ' +
     'can add it with `cellport documents add`',
 );
 

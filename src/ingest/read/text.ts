@@ -24,7 +24,11 @@ function encodingNamed(label: string): string {
   try {
     return new TextDecoder(label).encoding;
   } catch {
-    throw badInput('--encoding', label, 'an encoding that TextDecoder knows, as windows-1250, iso-8859-2 or utf-16le');
+    throw badInput(
+      '--encoding',
+      label,
+      'an encoding that TextDecoder knows, such as windows-1250, iso-8859-2 or utf-16le',
+    );
   }
 }
 

@@ -96,7 +96,7 @@ export function beginLayoutChange(call: Call, key: string, wanted: WantedLayout)
       const message = `collection ${key} is being changed to ${nameOfLayout(now)}; complete that or undo it first`;
       throw new CellportError('CONFLICT', message, { collection: key });
     }
-    if (isSame) throw badInput('layout', nameOfLayout(target), 'another one than the current');
+    if (isSame) throw badInput('layout', nameOfLayout(target), 'different from the current layout');
     return { geoSlot, ...now, layoutChange: { ...target, phase: 'FILL', step: version + 1 } };
   };
   return changeLayouts(call, key, decide);

@@ -20,10 +20,11 @@ export interface SourceTable {
 export async function describeSource(database: Database, name: string): Promise<SourceTable> {
   if (!/^[\w.-]{3,255}$/.test(name)) throw badInput('--table', name, 'the name of a DynamoDB table');
   // Cellport would follow its own writes.
-  if (Object.values(database.tables).includes(name)) throw badInput('table', name, 'one that Cellport does not write');
+  if (Object.values(database.tables).includes(name))
+    throw badInput('table', name, 'a table that Cellport does not write');
   const found = await describeTable(database, name);
   if (found === undefined) {
-    const message = `there is no table ${JSON.stringify(name)} in this account and region`;
+    const message = `there is no table ${JSON.stringify(name)} in this account and region; the AWS settings choose these, and without any, Cellport uses its embedded database`;
     throw new CellportError('NOT_FOUND', message, { table: name });
   }
   const types = new Map(found.AttributeDefinitions?.map((each) => [each.AttributeName, each.AttributeType]));

@@ -37,7 +37,9 @@ test.runIf(turn())(
     ]);
     const created = await follow('api', { ...MAPPING, table });
     expect(created.code).toBe(0);
-    expect(created.output).toContain('rejected, as they match but are no markers: 1; see `cellport source status api`');
+    expect(created.output).toContain(
+      'rejected items, which match the mapping but are not markers: 1; see `cellport source status api`',
+    );
     const server = await serve(db);
     const { data, errors } = await server.ask(`{
     collection(key: "api") {
