@@ -41,7 +41,7 @@ export class FollowedConsumers {
     updateAgeOnGet: true,
   });
   /** An answer may ask for hundreds of blocks in one turn of the event loop. */
-  readonly #known = new Map<string, { readonly isFollowed: boolean; readonly isPublishing: boolean }>();
+  readonly #known = new Map<string, Readonly<Record<'isFollowed' | 'isPublishing' | 'hasPages', boolean>>>();
 
   constructor(consumers: Consumers, pageBytes: number) {
     this.#consumers = consumers;
@@ -79,11 +79,16 @@ export class FollowedConsumers {
     return this.#of(scopeOf(name)).isFollowed;
   }
 
-  /** Whether answers about a scope may be kept until a change is noted. */
+  /** Whether what was made of the counts of a scope may be kept until a change is noted. */
   mayKeep(scope: string): boolean {
     const { isFollowed, isPublishing } = this.#of(scope);
     // While pages lack published writes, answers show these before their changes are noted.
     return isFollowed && !isPublishing;
+  }
+
+  /** The same of answers that show markers: a change that counts do not show is noted when a page is written. */
+  mayKeepMarkers(scope: string): boolean {
+    return this.mayKeep(scope) && this.#of(scope).hasPages;
   }
 
   #of(scope: string) {
@@ -93,8 +98,9 @@ export class FollowedConsumers {
       // A source is followed by its own consumer, which may not have been found yet, or be gone.
       const ofOwn = () => (this.#sources.has(scope) ? undefined : this.#consumers.consumerStatus());
       const status = this.#consumers.sourceConsumerStatus(scope) ?? ofOwn();
-      const { published, endAt = null } = status ?? {};
-      known = { isFollowed: isFollowing(status), isPublishing: published != null && published.endAt > (endAt ?? 0) };
+      const { published, endAt = null, pages = null } = status ?? {};
+      const isPublishing = published != null && published.endAt > (endAt ?? 0);
+      known = { isFollowed: isFollowing(status), isPublishing, hasPages: pages !== null };
       this.#known.set(scope, known);
     }
     return known;

@@ -76,7 +76,6 @@ export function createServices(
   const consumers = { database, consumerStatus, sourceConsumerStatus, storedReport };
   const followed = new FollowedConsumers(consumers, part(CACHE_SHARES.pages));
   const { trust, pageCache } = followed;
-  const mayKeep = (scope: string) => followed.mayKeep(scope);
   const changes = new ChangeLog(now);
   return {
     db: database,
@@ -86,13 +85,13 @@ export function createServices(
       maxBytes: part(CACHE_SHARES.answers),
       bytesOf: bytesOfAnswer,
       changes,
-      trusted: mayKeep,
+      trusted: (scope) => followed.mayKeepMarkers(scope),
     }),
     keptClusters: new AreaMemory({
       maxBytes: part(CACHE_SHARES.clusters),
       bytesOf: bytesOfClusters,
       changes,
-      trusted: mayKeep,
+      trusted: (scope) => followed.mayKeep(scope),
     }),
     pageServices: {
       directories: new DirectoryCache(),

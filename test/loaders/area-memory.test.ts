@@ -85,9 +85,9 @@ test('the memory is bounded in bytes, and off at 0', () => {
 });
 
 test('a server keeps answers while its consumer keeps up, and pages lack nothing that is published', async () => {
-  const status = { owner: true, behindMs: 0, countsExact: true, endAt: 1_000 };
+  const status = { owner: true, behindMs: 0, countsExact: true, endAt: 1_000, pages: { generation: '1' } };
   let now: object = status;
-  const { answers } = createServices(memoryDatabase(), { consumerStatus: () => now as typeof status });
+  const { answers, keptClusters } = createServices(memoryDatabase(), { consumerStatus: () => now as typeof status });
   const body = Buffer.from('tile');
   const answer = { body, encoded: new Map(), hash: '', count: 1, expiresAt: Infinity };
   answers.put('tile', answer, area, answers.moment());
@@ -101,4 +101,7 @@ test('a server keeps answers while its consumer keeps up, and pages lack nothing
   expect(await isUsed({ owner: false })).toBe(false);
   expect(await isUsed({ published: { from: 1, to: 1, endAt: 1_001 } })).toBe(false);
   expect(await isUsed({ published: { from: 1, to: 1, endAt: 1_000 } })).toBe(true);
+  // Nobody notes that a marker was renamed: counts stay the same, and no page is written.
+  expect(await isUsed({ pages: null })).toBe(false);
+  expect(keptClusters.keeps(area.scope)).toBe(true);
 });
