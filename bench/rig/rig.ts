@@ -4,7 +4,7 @@ import { encode } from '../../src/geo/geohash.js';
 import type { Services } from '../../src/graphql/context.js';
 import { GraphqlServer } from '../../src/graphql/server.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionCache } from '../../src/loaders/collection-cache.js';
 import { ConsumerTrust } from '../../src/loaders/consumer-trust.js';
 import { silentLog } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
@@ -99,7 +99,7 @@ export async function startRig(): Promise<Rig> {
     pageServices,
     trust,
     // Never expires: a slow machine would reload it more often, and count more reads.
-    collectionCache: createCollectionCache({ now: () => 0 }),
+    collectionCache: new CollectionCache({ now: () => 0 }),
     consumerStatus: () => ({ owner: true, behindMs: 0, countsExact: true }),
   });
   const server = await GraphqlServer.open(services, silentLog);

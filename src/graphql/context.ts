@@ -40,8 +40,8 @@ export interface QuotaCounts extends Pick<MarkerCounts, 'changed'> {
 export interface Peers {
   /** Tells them of writes, and of the Z-order ranges that these change; resolves once their next answers have them. */
   wrote(scope: string, writes: readonly RecentWrite[], ranges: readonly ZRange[]): Promise<void>;
-  /** The same for a collection, undefined if it was deleted. */
-  changed(key: string, collection: Collection | undefined): Promise<void>;
+  /** The same for a collection, null if it was deleted. */
+  changed(key: string, collection: Collection | null): Promise<void>;
 }
 
 /** Dependencies that all requests of a process share. */

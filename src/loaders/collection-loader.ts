@@ -128,12 +128,12 @@ export class CollectionLoader {
     return remembered(this.#codes, scope, async () => (isKey ? scope : collectionOfCode(this.#call, scope)));
   }
 
-  /** Makes later requests read a collection again. */
-  forget(key: string): void {
+  /** Takes a collection as this server has written it just now; null if it was deleted. */
+  wrote(key: string, collection: Collection | null): void {
     this.#known.delete(key);
     this.#views.clear();
     this.#lists.clearAll();
-    this.#cache.delete(key);
+    this.#cache.set(key, collection);
     for (const items of [this.lagging, this.current]) items.clear(this.#call.db.keys.collection(key));
   }
 
@@ -146,10 +146,11 @@ export class CollectionLoader {
 
   async #read(key: string, items: ItemLoader): Promise<Collection | null> {
     const cached = this.#cache.get(key);
-    if (cached || !isCollectionKey(key)) return cached ?? null;
+    if (cached !== undefined || !isCollectionKey(key)) return cached ?? null;
+    const began = this.#cache.now();
     const item = await items.load(this.#call.db.keys.collection(key));
     const collection = item && collectionFromItem(this.#call.db.keys, item);
-    if (collection) this.#cache.set(collection.key, collection);
+    if (collection) this.#cache.set(key, collection, began);
     return collection ?? null;
   }
 }

@@ -18,7 +18,7 @@ import { buildHttp, type ClientOptions, type StaticFolders } from '../http/serve
 import type { LiveHub } from '../live/hub.js';
 import { AreaMemory, ChangeLog } from '../loaders/area-memory.js';
 import { CellCache } from '../loaders/cell-cache.js';
-import { createCollectionCache } from '../loaders/collection-cache.js';
+import { CollectionCache } from '../loaders/collection-cache.js';
 import { createGeometryCache } from '../loaders/geometry-cache.js';
 import { ReadFigures } from '../loaders/range-loader.js';
 import { silentLog, type Log } from '../log.js';
@@ -106,7 +106,7 @@ export function createServices(
     sources: () => [],
     sourceStatus: (scope, call) => sourceStatus(call, scope),
     geometryCache: createGeometryCache({ maxBytes: part(CACHE_SHARES.geometries) }),
-    collectionCache: createCollectionCache({ now }),
+    collectionCache: new CollectionCache({ now }),
     consumerStatus,
     markerCounts: new MarkerCounts(wall),
     answerWriter: new AnswerWriter(database.scheduler, limits.maxAnswerBytes),

@@ -8,7 +8,7 @@ import { encode } from '../../src/geo/geohash.js';
 import type { Services, StreamStatus } from '../../src/graphql/context.js';
 import type { GraphqlServer } from '../../src/graphql/server.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionCache } from '../../src/loaders/collection-cache.js';
 import { silentLog, type Log } from '../../src/log.js';
 import { LONGEST_BLOCK } from '../../src/model/cell.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -101,7 +101,7 @@ export async function startServer(db: Database, options: ServerOptions = {}): Pr
       pageServices,
       trust,
       // Its clock does not advance, so that the cost of a request does not depend on how fast the machine is.
-      collectionCache: createCollectionCache({ now: () => 0 }),
+      collectionCache: new CollectionCache({ now: () => 0 }),
       consumerStatus,
       now: () => new Date(),
       ...others,

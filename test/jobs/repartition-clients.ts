@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Bounds, Point } from '../../src/geo/bounds.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionCache } from '../../src/loaders/collection-cache.js';
 import { drawnProperties, markerFeatureText } from '../../src/map/features.js';
 import { viewportMarkers } from '../../src/map/markers.js';
 import { readViewport } from '../../src/map/viewport.js';
@@ -175,7 +175,7 @@ export class Fleet {
           : { west: lng, south: lat, east: lng + random() * 60, north: Math.min(90, lat + random() * 40) };
     services.pageServices.ownWrites.of(this.#key, this.#settledAt + OWN_WRITES_MARGIN_MS);
     const call = newCall(this.#db);
-    const collectionCache = createCollectionCache({ now: () => 0 });
+    const collectionCache = new CollectionCache({ now: () => 0 });
     collectionCache.set(this.#key, collection);
     // By pages where they may be read, or by the index.
     const trust = random() < 0.5 ? services.trust : testPages({ trusted: false }).trust;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ClientGone } from '../../src/graphql/work.js';
 import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { ReadFigures } from '../../src/loaders/range-loader.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
@@ -20,7 +20,7 @@ const now = () => performance.now();
 const services = (db: Database) => ({
   db,
   cellCache: new CellCache({ maxBytes: 0, trusted: () => true, now }),
-  collectionCache: createCollectionCache({ now }),
+  collectionCache: new CollectionCache({ now }),
   ...testPages({ trusted: true }),
   geometryCache: createGeometryCache({ maxBytes: 0 }),
   readFigures: new ReadFigures(),

@@ -1,14 +1,16 @@
+import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { normalizeBounds } from '../../src/geo/bounds.js';
 import { Budget } from '../../src/loaders/budget.js';
 import { CellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionLoader, type ItemLoader } from '../../src/loaders/collection-loader.js';
 import { createGeometryCache } from '../../src/loaders/geometry-cache.js';
 import { RangeLoader, ReadFigures } from '../../src/loaders/range-loader.js';
 import type { Collection } from '../../src/model/collection.js';
-import { DEFAULT_LIMITS } from '../../src/model/limits.js';
+import { DEFAULT_LIMITS, STALE_AFTER_MS } from '../../src/model/limits.js';
 import { planBlocks, planBlocksUnder } from '../../src/plan/blocks.js';
 import { Loaders } from '../../src/read/loaders.js';
 import { newCall } from '../../src/store/database.js';
@@ -38,7 +40,7 @@ function request(signal?: AbortSignal, maxBytes = 1e6) {
   const now = () => performance.now();
   const call = newCall(database, signal);
   const cellCache = new CellCache({ maxBytes, trusted: () => true, now });
-  const collectionCache = createCollectionCache({ now });
+  const collectionCache = new CollectionCache({ now });
   const geometryCache = createGeometryCache({ maxBytes: 0 });
   const caches = {
     cellCache,
@@ -78,6 +80,32 @@ describe('entities', () => {
     expect(calls.count()).toBe(1);
     expect(await again().collections.get('none')).toBeNull();
     expect(calls.count()).toBe(2);
+  });
+
+  test('a collection that took long to read replaces none that was written or read meanwhile', async () => {
+    const gone = await testCollection(database, { key: 'gone', name: 'Gone' }, NOW);
+    let now = 1_000;
+    const cache = new CollectionCache({ now: () => now });
+    const loader = () => new CollectionLoader(newCall(database), cache);
+    const get = (key: string, meanwhile: () => void) => {
+      const one = loader();
+      const slow: ItemLoader = new DataLoader(async (keys) => {
+        const found = await one.lagging.loadMany(keys);
+        meanwhile();
+        return found;
+      });
+      return one.get(key, slow);
+    };
+    expect(await get('parks', () => (now += STALE_AFTER_MS - 100))).toEqual(parks);
+    expect(cache.get('parks')).toEqual(parks);
+    now += 200;
+    expect(cache.get('parks')).toBeUndefined();
+
+    const renamed = { ...parks, name: 'New' };
+    expect(await get('parks', () => loader().wrote('parks', renamed))).toEqual(parks);
+    expect(await loader().get('parks')).toEqual(renamed);
+    expect(await get('gone', () => loader().wrote('gone', null))).toEqual(gone);
+    expect(await loader().get('gone')).toBeNull();
   });
 });
 

@@ -9,7 +9,7 @@ import { createKeyspace } from '../../src/keys/keyspace.js';
 import { LiveHub } from '../../src/live/hub.js';
 import { AreaMemory, ChangeLog } from '../../src/loaders/area-memory.js';
 import { blockName, CellCache } from '../../src/loaders/cell-cache.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionCache } from '../../src/loaders/collection-cache.js';
 import { createGeometryCache, LoadedGeometry } from '../../src/loaders/geometry-cache.js';
 import { silentLog } from '../../src/log.js';
 import { bytesOfClusters } from '../../src/map/cells/kept-clusters.js';
@@ -211,7 +211,7 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
     bound: 4 * MB,
     entries: 1_500,
     fill(count) {
-      const cache = createCollectionCache({ now });
+      const cache = new CollectionCache({ now });
       for (let n = 0; n < count; n++) cache.set(`c${n}`, structuredClone(collection(n)));
       return cache;
     },

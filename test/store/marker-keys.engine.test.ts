@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { markerId } from '../../src/keys/ids.js';
-import { createCollectionCache } from '../../src/loaders/collection-cache.js';
+import { CollectionCache } from '../../src/loaders/collection-cache.js';
 import { CollectionLoader } from '../../src/loaders/collection-loader.js';
 import { EntityLoader } from '../../src/loaders/entity-loader.js';
 import type { Collection } from '../../src/model/collection.js';
@@ -28,7 +28,7 @@ const newOf = (input: Partial<CollectionInput> & { readonly key: string }, datab
 const one = (collection: Collection, database = db) => createMarker(newCall(database), collection, HERE, NOW);
 const loaders = (database: Database) => {
   const call = newCall(database);
-  const collections = new CollectionLoader(call, createCollectionCache({ now: () => performance.now() }));
+  const collections = new CollectionLoader(call, new CollectionCache({ now: () => performance.now() }));
   return new EntityLoader(call, collections, { load: () => Promise.resolve(null) });
 };
 

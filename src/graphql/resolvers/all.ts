@@ -53,8 +53,7 @@ export const resolvers: Resolvers = {
       const most = access?.quotas.collections;
       const quota = access && most !== undefined ? { patterns: access.keys('admin'), most } : undefined;
       const collection = await createCollection(work, input, now, quota);
-      map.loaders.collections.forget(collection.key);
-      services.collectionCache.set(collection.key, collection);
+      map.loaders.collections.wrote(collection.key, collection);
       await services.peers?.changed(collection.key, collection);
       return map.loaders.collections.granted(collection, 'read');
     },
@@ -67,8 +66,7 @@ export const resolvers: Resolvers = {
       requireAction(access, 'updateCollection', key);
       const options = { now: services.now().toISOString(), expectedVersion };
       const { collection } = await updateCollection(work, key, update, options);
-      map.loaders.collections.forget(key);
-      services.collectionCache.set(collection.key, collection);
+      map.loaders.collections.wrote(key, collection);
       await services.peers?.changed(collection.key, collection);
       return map.loaders.collections.granted(collection, 'read');
     },
@@ -76,8 +74,8 @@ export const resolvers: Resolvers = {
     deleteCollection: async (_root, { key }, { services, map, work, access }) => {
       requireAction(access, 'deleteCollection', key);
       const { collection } = await deleteCollection(work, key, services.now().toISOString());
-      map.loaders.collections.forget(key);
-      await services.peers?.changed(key, undefined);
+      map.loaders.collections.wrote(key, null);
+      await services.peers?.changed(key, null);
       return map.loaders.collections.granted(collection, 'read');
     },
 

@@ -95,10 +95,7 @@ function changesOf(services: ServerServices, live: LiveHub): ChangeCalls {
       services.pageServices.ownWrites.add(scope, writes.map(received));
       services.changes.changed(scope, ranges);
     },
-    changed(key, collection) {
-      if (collection) services.collectionCache.set(key, collection);
-      else services.collectionCache.delete(key);
-    },
+    changed: (key, collection) => services.collectionCache.set(key, collection),
     heard: (some) => some.filter((key) => live.isHeard({ key })),
   };
 }
