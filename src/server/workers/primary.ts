@@ -94,6 +94,7 @@ function stateOf(
     return [scope, { status, isSearched }] as const;
   });
   return {
+    at: systemClock.wall(),
     consumer: derived.status(),
     ends,
     load: demo?.readiness(),

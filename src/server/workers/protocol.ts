@@ -11,6 +11,8 @@ import type { Snapshot } from './metrics.js';
 
 /** What the primary process knows that answers depend on. */
 export interface UpkeepState {
+  /** When it was told, in milliseconds since 1970, by the clock of the machine. */
+  readonly at: number;
   readonly consumer: ConsumerStatus;
   readonly ends: readonly Followed[];
   readonly load: LoadReadiness | undefined;

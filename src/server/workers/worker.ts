@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 
 import type { Buckets } from '../../access/budgets.js';
+import { elapsedSince, systemClock } from '../../clock.js';
 import type { LiveHub } from '../../live/hub.js';
 import type { Log } from '../../log.js';
 import { received } from '../../read/from-pages/own-writes.js';
@@ -22,22 +23,24 @@ import type { Boot, PrimaryCalls, UpkeepState, WorkerCalls } from './protocol.js
 /** Before the primary process has told what it loads. */
 const LOADING = { state: 'loading', checked: 0, cities: 0, of: null, counted: false, reason: null } as const;
 
-/** A status that grows old until the next one arrives. */
-function aging(status: ConsumerStatus, now: () => number): ConsumerStatus {
+/**
+ * A status, as it was at a time by the clock of the machine, that grows old until the next one arrives. A process that has
+ * stood still receives those of all that time at once.
+ */
+export function aging(status: ConsumerStatus, toldAt: number): ConsumerStatus {
   const { behindMs } = status;
-  const at = now();
+  const told = { now: systemClock.now(), wall: toldAt };
   if (behindMs === undefined) return status;
   return {
     ...status,
     get behindMs() {
-      return behindMs + now() - at;
+      return behindMs + elapsedSince(told, systemClock);
     },
   };
 }
 
 /** What services take from the primary process, and what takes its state. */
 function servicesBy(channel: Channel<PrimaryCalls>, { config, hasDemo }: Boot, database: Database) {
-  const now = () => database.clock.now();
   let state: UpkeepState | undefined;
   const search: TextSearch = {
     open: () => ({
@@ -71,9 +74,9 @@ function servicesBy(channel: Channel<PrimaryCalls>, { config, hasDemo }: Boot, d
   const take = (told: UpkeepState) => {
     const sources = Array.from(
       told.sourceStates,
-      ([scope, one]) => [scope, { ...one, status: aging(one.status, now) }] as const,
+      ([scope, one]) => [scope, { ...one, status: aging(one.status, told.at) }] as const,
     );
-    state = { ...told, consumer: aging(told.consumer, now), sourceStates: new Map(sources) };
+    state = { ...told, consumer: aging(told.consumer, told.at), sourceStates: new Map(sources) };
   };
   return { services, take };
 }
