@@ -60,8 +60,8 @@ export interface RelayOptions {
 const HEARTBEAT_MS = 1_000;
 /** If no message arrives for this long, no server is sending. */
 const SILENCE_MS = 10_000;
-/** Records are dropped while this many are unacknowledged, which shows as a jump. */
-const MOST_IN_FLIGHT = 20_000;
+/** Records are dropped while messages of so many characters are unacknowledged, which shows as a jump. */
+const MOST_IN_FLIGHT = 16 * 1024 * 1024;
 
 /**
  * Distributes changes among servers through a channel of Redis. Redis stores nothing and does not report dropped messages, so records are counted: when one
@@ -141,14 +141,14 @@ export class Relay {
     if (from === undefined) return;
     if (record !== undefined) this.#count += 1;
     if (this.#inFlight >= MOST_IN_FLIGHT) return;
-    this.#inFlight += 1;
-    const message: Message = { from, count: this.#count, ...(record === undefined ? {} : { record }) };
+    const message = JSON.stringify({ from, count: this.#count, ...(record && { record }) } satisfies Message);
+    this.#inFlight += message.length;
     this.#publisher
-      .publish(this.#options.channel, JSON.stringify(message))
+      .publish(this.#options.channel, message)
       // All receivers will notice that it is missing.
       .catch((err: unknown) => this.#options.log.debug({ err }, 'Cannot send a change to Redis'))
       .finally(() => {
-        this.#inFlight -= 1;
+        this.#inFlight -= message.length;
       });
   }
 

@@ -16,7 +16,9 @@ export interface Moment {
   readonly at: number;
 }
 
-const MOST_CHANGES = 10_000;
+/** Changes and their ranges that are remembered, some 80 bytes each: of one batch, there may be thousands of ranges. */
+const MOST_CHANGES = 20_000;
+const RANGE_BYTES = 80;
 
 const meet = (a: KeptArea, b: KeptArea) =>
   a.scope === b.scope && a.ranges.some(({ from, to }) => b.ranges.some((other) => from < other.to && other.from < to));
@@ -26,9 +28,11 @@ export class ChangeLog {
   readonly #now: () => number;
   /** In order. */
   #changes: (KeptArea & Moment)[] = [];
+  /** How many they are, with their ranges. */
+  #size = 0;
   #number = 0;
-  /** The last change that was forgotten. */
-  #forgotten = 0;
+  /** That of the last change that was forgotten. */
+  #forgotten: Moment = { number: 0, at: -Infinity };
 
   /** `now`: monotonic time in milliseconds. */
   constructor(now: () => number) {
@@ -41,23 +45,30 @@ export class ChangeLog {
 
   /** Call for every change, when it can be read. */
   changed(scope: string, ranges: readonly ZRange[]): void {
-    if (ranges.length > 0) this.#changes.push({ scope, ranges, number: ++this.#number, at: this.#now() });
+    if (ranges.length === 0) return;
+    this.#changes.push({ scope, ranges, number: ++this.#number, at: this.#now() });
+    this.#size += 1 + ranges.length;
+    if (this.#size <= MOST_CHANGES) return;
     // A half at a time, as each time takes long.
-    if (this.#changes.length > MOST_CHANGES) {
-      this.#forgotten = this.#changes[MOST_CHANGES / 2]?.number ?? this.#number;
-      this.#changes = this.#changes.slice(MOST_CHANGES / 2 + 1);
+    let first = 0;
+    for (; this.#size > MOST_CHANGES / 2; first += 1) {
+      const { ranges: forgotten = [], number: last = 0, at = 0 } = this.#changes[first] ?? {};
+      this.#size -= 1 + forgotten.length;
+      this.#forgotten = { number: last, at };
     }
+    this.#changes = this.#changes.slice(first);
   }
 
   /** Call if changes may have been missed: from now on, everything may have changed before. */
   clear(): void {
-    this.#forgotten = ++this.#number;
+    this.#forgotten = { ...this.#forgotten, number: ++this.#number };
     this.#changes = [];
+    this.#size = 0;
   }
 
   /** Whether something may have changed since a moment, or so shortly before that lagging reads may not have seen it. */
   hasChanged(area: KeptArea, since: Moment): boolean {
-    if (since.number < this.#forgotten) return true;
+    if (since.number < this.#forgotten.number || since.at - LAG_MS < this.#forgotten.at) return true;
     for (let index = this.#changes.length - 1; index >= 0; index--) {
       const change = this.#changes[index];
       if (change === undefined || (change.number <= since.number && change.at <= since.at - LAG_MS)) return false;
@@ -92,7 +103,9 @@ export class AreaMemory<Value extends object> {
   constructor(options: AreaMemoryOptions<Value>) {
     this.#options = options;
     const { maxBytes: maxSize, bytesOf } = options;
-    if (maxSize > 0) this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ value }, name) => bytesOf(value, name) });
+    const sizeCalculation = ({ value, area }: Kept<Value>, name: string) =>
+      bytesOf(value, name) + RANGE_BYTES * area.ranges.length;
+    if (maxSize > 0) this.#kept = new LRUCache({ maxSize, sizeCalculation });
   }
 
   /** Whether values of the collection with this scope are kept now. */

@@ -105,3 +105,19 @@ test('a server keeps answers while its consumer keeps up, and pages lack nothing
   expect(await isUsed({ pages: null })).toBe(false);
   expect(keptClusters.keeps(area.scope)).toBe(true);
 });
+
+test('a batch that changes more areas than are remembered has changed all of them, also for reads that lag', () => {
+  const { clock, changes, made, put } = memory();
+  put();
+  const since = made.moment();
+  const ranges = Array.from({ length: 60_000 }, (_, n) => ({ from: 1_000 + n, to: 1_001 + n }));
+  changes.changed('parks', ranges);
+  expect(made.get('tile')).toBeUndefined();
+  made.put('tile', value, area, since);
+  clock.now += 1_999;
+  put();
+  expect(made.get('tile')).toBeUndefined();
+  clock.now += 1;
+  put();
+  expect(made.get('tile')).toBeDefined();
+});

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../src/clock.js';
-import { fromZ } from '../../src/geo/geohash.js';
+import { cellRange, fromZ } from '../../src/geo/geohash.js';
 import { PackedCluster } from '../../src/geo/packed-cluster.js';
 import { HeldRequests } from '../../src/graphql/execution/subscriptions.js';
 import { readDocument } from '../../src/graphql/limits/document-limits.js';
+import { entityOf } from '../../src/http/entity.js';
 import { createKeyspace } from '../../src/keys/keyspace.js';
 import { LiveHub } from '../../src/live/hub.js';
 import { AreaMemory, ChangeLog } from '../../src/loaders/area-memory.js';
@@ -14,6 +15,7 @@ import { createGeometryCache, LoadedGeometry } from '../../src/loaders/geometry-
 import { silentLog } from '../../src/log.js';
 import { bytesOfClusters } from '../../src/map/cells/kept-clusters.js';
 import { featureFormat } from '../../src/map/features.js';
+import { bytesOfAnswer } from '../../src/map/tiles/kept-answer.js';
 import type { Collection } from '../../src/model/collection.js';
 import { DEFAULT_LIMITS } from '../../src/model/limits.js';
 import type { MapMarker, Properties } from '../../src/model/marker.js';
@@ -118,6 +120,9 @@ const collection = (n: number): Collection =>
     mapProperties: each(100, (index) => `property${index}${'x'.repeat(50)}`),
   }) as unknown as Collection;
 
+/** Ranges of Z-order, as of the blocks on which an answer depends, or that a batch has changed. */
+const rangesOf = (n: number, count: number) => each(count, (index) => cellRange(fromZ(count * (n % 9) + index, 4)));
+
 const FILLINGS: Readonly<Record<string, Filling>> = {
   ...Object.fromEntries(
     Object.entries(PROPERTIES).map(([what, properties]) => {
@@ -159,6 +164,28 @@ const FILLINGS: Readonly<Record<string, Filling>> = {
         memory.put(`parks\n${n}`, clusters, { scope: 'parks', ranges: [] }, memory.moment());
       }
       return memory;
+    },
+  },
+  'empty tiles': {
+    bound: SMALL,
+    entries: 6_000,
+    fill(count) {
+      const changes = new ChangeLog(now);
+      const memory = new AreaMemory({ maxBytes: SMALL, bytesOf: bytesOfAnswer, changes, trusted: () => true });
+      for (let n = 0; n < count; n++) {
+        const area = { scope: 'parks', ranges: rangesOf(n, 47) };
+        memory.put(`parks\n${n}`, entityOf(Buffer.alloc(0)), area, memory.moment());
+      }
+      return memory;
+    },
+  },
+  'where markers have changed': {
+    bound: SMALL,
+    entries: 400,
+    fill(count) {
+      const changes = new ChangeLog(now);
+      for (let n = 0; n < count; n++) changes.changed('parks', rangesOf(n, 1_000));
+      return changes;
     },
   },
   'what changed lately': {
