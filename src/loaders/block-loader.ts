@@ -45,6 +45,8 @@ export interface BlockParts {
   readonly ranges: RangeLoader;
   /** What must be laid over the blocks of a collection. */
   readonly recentIn: (collection: Collection) => Promise<RecentCells>;
+  /** Throws UNAVAILABLE if nothing is known of a collection yet. */
+  readonly requireFilled: (collection: Collection) => Promise<void>;
 }
 
 /** Reads cell blocks for one request, from the cache if possible. */
@@ -53,6 +55,7 @@ export class BlockLoader {
   readonly #call: Call;
   readonly #ranges: RangeLoader;
   readonly #recentIn: BlockParts['recentIn'];
+  readonly #requireFilled: BlockParts['requireFilled'];
   readonly #turn: Turn = () => this.#call.db.scheduler.takeTurn(this.#call.signal);
   readonly #decoded = new WeakMap<Item, CellBlock | undefined>();
   /** Blocks that this request has read, by `blockName`: the cache keeps none if it is off. */
@@ -62,19 +65,21 @@ export class BlockLoader {
     batchScheduleFn: (step) => this.#call.db.scheduler.afterTurns(step),
   });
 
-  constructor({ cache, call, ranges, recentIn }: BlockParts) {
+  constructor({ cache, call, ranges, recentIn, requireFilled }: BlockParts) {
     this.#cache = cache;
     this.#call = call;
     this.#ranges = ranges;
     this.#recentIn = recentIn;
+    this.#requireFilled = requireFilled;
   }
 
   /**
-   * The non-empty blocks of a plan in one collection; undefined if the budget does not cover them. Of each range, only the part from the
+   * The non-empty blocks of a plan in one collection; undefined if the budget does not cover them. Throws UNAVAILABLE. Of each range, only the part from the
    * first to the last missing block is read; single blocks are read together.
    */
   async load(collection: Collection, { length, ranges }: BlockPlan, budget: Budget): Promise<CellBlock[] | undefined> {
     await this.#turn();
+    await this.#requireFilled(collection);
     const scope = this.#call.db.keys.scope(collection);
     const recent = await this.#recentIn(collection);
     const parts = ranges.map((range) => this.#missingOf(scope, length, range));

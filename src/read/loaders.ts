@@ -87,7 +87,8 @@ export class Loaders {
     const seen = new Map<string, Promise<RecentCells>>();
     // The same for all blocks, so that a request sees them at one time.
     const recentIn = (collection: Collection) => remembered(seen, collection.key, () => recent.cells(collection));
-    this.blocks = new BlockLoader({ cache: cellCache, call, ranges, recentIn });
+    const requireFilled = (collection: Collection) => recent.requireFilled(collection);
+    this.blocks = new BlockLoader({ cache: cellCache, call, ranges, recentIn, requireFilled });
     this.collections = new CollectionLoader(call, collectionCache, grants);
     this.index = new IndexLoader(db.keys, ranges);
     this.markers = new MarkerLoader(call, slots, limits, now);

@@ -39,7 +39,7 @@ import { DirectoryReader, type KnownDirectory } from './directory-reader.js';
 import type { OwnWrites } from './own-writes.js';
 import { pageName, type PageCache } from './page-cache.js';
 import type { RecentCache } from './recent-cache.js';
-import type { RecentLoader } from './recent-loader.js';
+import { notFilled, type RecentLoader } from './recent-loader.js';
 
 /** State for reading pages that all requests of a process share. */
 export interface PageServices {
@@ -89,9 +89,8 @@ export class PageLoader {
     const trusted = await this.#parts.recent.trustIn(collection).lastPages();
     if (trusted !== undefined) return trusted;
     const { key, source } = collection;
-    const message = source
-      ? `collection ${key} is being filled from its table; try again later`
-      : `collection ${key} has no geo index, and there are no pages of markers yet: a server must keep them (CELLPORT_CONSUMER), and a table of an earlier release needs \`cellport recount\` once`;
+    if (source) throw notFilled(collection);
+    const message = `collection ${key} has no geo index, and there are no pages of markers yet: a server must keep them (CELLPORT_CONSUMER), and a table of an earlier release needs \`cellport recount\` once`;
     throw new CellportError('UNAVAILABLE', message, { collection: key });
   }
 

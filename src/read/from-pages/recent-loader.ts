@@ -1,3 +1,4 @@
+import { CellportError } from '../../errors.js';
 import type { ConsumerTrust, Lacking } from '../../loaders/consumer-trust.js';
 import type { Collection } from '../../model/collection.js';
 import { RecentCells } from '../../pages/recent-cells.js';
@@ -14,6 +15,12 @@ export interface RecentParts {
   readonly call: Call;
 }
 
+/** For a collection that follows a table, before that was read for the first time. */
+export const notFilled = ({ key }: Collection) =>
+  new CellportError('UNAVAILABLE', `collection ${key} is being filled from its table; try again later`, {
+    collection: key,
+  });
+
 /** Reads, for one request, what was published and pages and blocks of cells may lack. */
 export class RecentLoader {
   readonly #parts: RecentParts;
@@ -26,6 +33,16 @@ export class RecentLoader {
   trustIn(collection: Collection): ConsumerTrust {
     const { call, trust, sourceTrust } = this.#parts;
     return hasSource(collection) ? sourceTrust(call.db.keys.scope(collection)) : trust;
+  }
+
+  /** Throws UNAVAILABLE for a collection of which nothing is known yet: that it has no blocks does not mean that it is empty. */
+  async requireFilled(collection: Collection): Promise<void> {
+    if (!hasSource(collection)) return;
+    // If that cannot be read, blocks may be cached.
+    const last = await this.trustIn(collection)
+      .lastPages()
+      .catch(() => null);
+    if (last === undefined) throw notFilled(collection);
   }
 
   /** What must be laid over pages. */
