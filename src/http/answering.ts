@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { limitExceeded } from '../errors.js';
 import type { RequestContext } from '../graphql/context.js';
 import type { GraphqlServer } from '../graphql/server.js';
 import type { DecisiveBlocks } from '../map/tiles/blocks.js';
 import type { KeptAnswer } from '../map/tiles/kept-answer.js';
 import type { Collection } from '../model/collection.js';
+import type { Limits } from '../model/limits.js';
 import { IN_PROCESS, type Addresses } from './addresses.js';
 import type { Admit } from './admit.js';
 import { sendEntity } from './entity.js';
@@ -35,6 +37,12 @@ export type Answering = (
   question: (context: RequestContext) => Promise<Answer>,
 ) => Promise<FastifyReply>;
 
+/** Throws LIMIT_EXCEEDED for an answer of so many bytes, if these are too many. */
+export function checkAnswer(bytes: number, { maxAnswerBytes }: Limits): void {
+  if (bytes <= maxAnswerBytes) return;
+  throw limitExceeded('size of the answer', `more than ${maxAnswerBytes} bytes`, maxAnswerBytes, 'use a smaller limit');
+}
+
 /** Once a request is admitted, answers its question, and sends the answer so that caches may keep it as far as others would get it. */
 export function answering(graphql: GraphqlServer, admit: Admit): Answering {
   return async (request, reply, units, question) => {
@@ -50,6 +58,7 @@ export function answering(graphql: GraphqlServer, admit: Admit): Answering {
           const { cacheSeconds = 0, db } = services;
           const began = db.clock.now();
           const answer = await question(context);
+          checkAnswer(answer.entity.body.length, services.limits);
           const isQuick = db.clock.now() - began <= SHARED_WITHIN_MS;
           const validSeconds = Math.floor((answer.entity.expiresAt - db.clock.wall()) / 1_000);
           const sharedSeconds = answer.tags && isQuick ? Math.max(0, Math.min(cacheSeconds, validSeconds)) : 0;

@@ -33,7 +33,8 @@ function onMap(collection: string, items: string, { id, geometry: { coordinates 
   return `${mapOf(items)}#at=14/${lat}/${lng}&on=${encodeURIComponent(collection)}&place=${place}`;
 }
 
-function row(collection: string, url: string, feature: PointFeature): string {
+/** A feature in the table of a page. */
+export function row(collection: string, url: string, feature: PointFeature): string {
   const { key, name, category, ...others } = feature.properties;
   const shown = [name, category].map((each) => (typeof each === 'string' ? each : ''));
   const cells = [...shown, jsonOf(others)].map((cell) => `<td>${escaped(cell)}</td>`);
@@ -41,14 +42,18 @@ function row(collection: string, url: string, feature: PointFeature): string {
   return `<tr><td>${item}</td>${cells.join('')}<td>${anchor(onMap(collection, url, feature), 'map')}</td></tr>`;
 }
 
-/** A page without scripts and styles; `items` is the URL of the items of a collection. */
-export function htmlPage({ title, links, body, features }: Document, collection: string, items: string): string {
+/** A page without scripts and styles; `items` is the URL of the items of a collection, and `rows` has those of features. */
+export function htmlPage(
+  { title, links, body, features }: Document,
+  collection: string,
+  items: string,
+  rows: readonly string[],
+): string {
   const list = links.map(({ href, rel, title: name }) => `<li>${anchor(href, name ?? rel)}</li>`).join('\n');
-  const rows = features?.map((feature) => row(collection, items, feature)).join('\n');
   const content =
-    rows === undefined
+    features === undefined
       ? `<pre>${escaped(JSON.stringify(JSON.parse(jsonOf(body)), null, 2))}</pre>`
-      : `<table><tr><th>key</th><th>name</th><th>category</th><th>properties</th><th></th></tr>\n${rows}\n</table>`;
+      : `<table><tr><th>key</th><th>name</th><th>category</th><th>properties</th><th></th></tr>\n${rows.join('\n')}\n</table>`;
   const map =
     collection === '' ? '' : `<p>${anchor(`${mapOf(items)}#on=${encodeURIComponent(collection)}`, 'On the map')}</p>`;
   return `<!doctype html>

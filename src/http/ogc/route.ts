@@ -4,6 +4,7 @@ import { badInput, CellportError } from '../../errors.js';
 import type { RequestContext } from '../../graphql/context.js';
 import { UNIT_BOUNDS } from '../../graphql/limits/unit-bounds.js';
 import { queryables, readCql2 } from '../../map/cql2/filter.js';
+import type { PointFeature } from '../../map/features.js';
 import { checkDatetime, extentOf, MOST_ITEMS, readExtent, readItem, readItems } from '../../map/items.js';
 import { tagsOfAll } from '../../map/tiles/blocks.js';
 import { readParameters, type Parameters } from '../../map/tiles/request.js';
@@ -11,11 +12,12 @@ import { SCHEME, tileMatrixSet, tileset, TILESETS } from '../../map/tiles/tilese
 import type { Collection } from '../../model/collection.js';
 import { jsonOf } from '../../model/json.js';
 import type { Limits } from '../../model/limits.js';
+import { eachInTurns } from '../../scheduling/turns.js';
 import type { Addresses } from '../addresses.js';
-import { rootOf, type Answering } from '../answering.js';
+import { checkAnswer, rootOf, type Answering } from '../answering.js';
 import { qualitiesIn } from '../compression.js';
 import { entityOf } from '../entity.js';
-import { htmlPage, type Document, type Link } from './html.js';
+import { htmlPage, row, type Document, type Link } from './html.js';
 import { DEFAULT_ITEMS, openApi } from './openapi.js';
 
 /**
@@ -196,16 +198,27 @@ function wantsHtml(format: string | undefined, accept = ''): boolean {
   return html > most(/json/) && html >= most(/^(application|\*)\/\*$/);
 }
 
-/** The JSON of a document; its features are written one after another. */
-async function jsonText({ body, links, features }: Document, { map }: RequestContext): Promise<string> {
-  const rest = jsonOf(links.length === 0 ? body : { ...body, links });
-  if (features === undefined) return rest;
+/** The features of a document as texts. Throws LIMIT_EXCEEDED before they take more memory than an answer may. */
+async function written(
+  features: readonly PointFeature[],
+  { map: { turn, limits } }: RequestContext,
+  write: (feature: PointFeature) => string,
+): Promise<readonly string[]> {
   const texts: string[] = [];
-  for (const [index, feature] of features.entries()) {
-    if (index % 64 === 63) await map.turn();
-    texts.push(jsonOf(feature));
-  }
-  return `${rest.slice(0, -1)},"features":[${texts.join(',')}]}`;
+  let length = 0;
+  await eachInTurns(features, turn, (feature) => {
+    const text = write(feature);
+    length += text.length;
+    checkAnswer(length, limits);
+    texts.push(text);
+  });
+  return texts;
+}
+
+/** The JSON of a document with these features. */
+function jsonText({ body, links, features }: Document, texts: readonly string[]): string {
+  const rest = jsonOf(links.length === 0 ? body : { ...body, links });
+  return features === undefined ? rest : `${rest.slice(0, -1)},"features":[${texts.join(',')}]}`;
 }
 
 /** Serves OGC API Features and Tiles under `/ogc`. Each answer has absolute links. */
@@ -242,9 +255,10 @@ export function addOgc(server: FastifyInstance, answer: Answering, addresses: Ad
         const document = { ...made, links: [inFormat(format, 'self'), inFormat(other, 'alternate'), ...others] };
         // An OpenAPI document and a schema have no links.
         const isBare = !isHtml && (make === api || make === filterable);
-        const text = isHtml
-          ? htmlPage(document, key, itemsUrl(base, key))
-          : await jsonText(isBare ? made : document, context);
+        const url = itemsUrl(base, key);
+        const write = (feature: PointFeature) => (isHtml ? row(key, url, feature) : jsonOf(feature));
+        const texts = await written(made.features ?? [], context, write);
+        const text = isHtml ? htmlPage(document, key, url, texts) : jsonText(isBare ? made : document, texts);
         const tags = key === '' ? undefined : await tagsOfAll(context.map, key);
         return {
           entity: entityOf(Buffer.from(text), 0, made.expiresAt),

@@ -98,21 +98,21 @@ async function zonesLayer(context: MapContext, { tile, collection, properties: n
     }
     after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   }
-  const tolerance = 360 / (TILE_UNITS * 0.25 * 2 ** tile.z);
-  const features: GeoJSON.Feature[] = [];
+  const { z, x, y } = tile;
+  const tolerance = 360 / (TILE_UNITS * 0.25 * 2 ** z);
+  const options = { extent: TILE_UNITS, buffer: TILE_BUFFER, clip: true, wrap: true };
+  const cut: CutFeature[] = [];
   for (const zone of zones) {
     const geometry = JSON.parse((await zoneGeometry(context, zone, { tolerance })).toString()) as GeoJSON.Geometry;
     const all = collection.grant ? shownProperties(collection.grant, zone.properties) : zone.properties;
     const own = names === undefined ? all : pickProperties(all, names);
     const id = zoneId(collection.key, zone.key);
-    features.push(
-      zoneFeature(id, geometry, { ...own, key: zone.key, ...(zone.name === null ? {} : { name: zone.name }) }),
-    );
+    const named = { ...own, key: zone.key, ...(zone.name === null ? {} : { name: zone.name }) };
+    await context.turn();
+    // One by one: all of them together may take long to cut, and more memory than there is.
+    cut.push(...(geoJSONToTile(zoneFeature(id, geometry, named), z, x, y, options).features as CutFeature[]));
     await context.turn();
   }
-  const { z, x, y } = tile;
-  const options = { extent: TILE_UNITS, buffer: TILE_BUFFER, clip: true, wrap: true };
-  const cut: readonly CutFeature[] = geoJSONToTile({ type: 'FeatureCollection', features }, z, x, y, options).features;
   return cut.map(({ id, type, geometry, tags }): TileFeature => {
     // Of points, there is a list of positions.
     const parts = type === 1 ? geometry.map((point) => [point]) : geometry;
