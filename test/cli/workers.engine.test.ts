@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { createKey, setRules } from '../access/guarded-server.js';
-import { inTurn } from '../support/rounds.js';
+import { inTurn, runsAll } from '../support/rounds.js';
 import { runCli, type RunningCli } from '../support/run-cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { engineSettings, testDatabase } from '../support/test-database.js';
@@ -232,6 +232,18 @@ test('metrics do not wait for a worker that hangs', async () => {
     process.kill(first, 'SIGCONT');
   }
   await Promise.all(tries);
+});
+
+test.runIf(runsAll)('a worker that hangs is replaced, whoever waits for it', async () => {
+  const [first = 0, ...others] = workers();
+  process.kill(first, 'SIGSTOP');
+  await vi.waitFor(
+    () => {
+      expect(workers()).not.toContain(first);
+      expect(workers()).toHaveLength(1 + others.length);
+    },
+    { timeout: 180_000, interval: 1_000 },
+  );
 });
 
 test('SIGTERM to the group ends all processes in order, after the requests in progress', async () => {

@@ -12,8 +12,8 @@ import type { PrimaryCalls, WorkerCalls } from './protocol.js';
 /** A worker that ends sooner than this may do so again. */
 const EARLY_MS = 10_000;
 const PAUSES = { firstMs: 500, longestMs: 30_000 };
-/** A worker that takes so few of its messages has stopped working, and those that wait would fill the memory. */
-const MOST_UNSENT = 50_000;
+/** A worker that takes none of its messages for so long has stopped working: they would fill the memory, and its clients wait. */
+const STUCK_MS = 10_000;
 /** A worker that takes longer to answer the primary process is no longer waited for. */
 const ANSWERS_WITHIN_MS = 1_000;
 /** How long what a process has sent takes to arrive after its end. */
@@ -33,7 +33,9 @@ export interface Worker {
   readonly channel: Channel<WorkerCalls>;
   /** Connections that it has been sent but has not accepted yet, by number. */
   readonly sent: Map<number, Socket>;
+  /** Messages that it has not taken yet, and when it took one, or had none, for the last time. */
   unsent: number;
+  tookAt: number;
   hasJoined: boolean;
   answers: boolean;
 }
@@ -111,7 +113,15 @@ export class WorkerProcesses {
     const main = fileURLToPath(new URL(own.endsWith('.ts') ? 'main.ts' : 'main.js', own));
     const child = fork(main, [], { serialization: 'advanced', execArgv: [ROOM_FOR_ANSWERS, ...process.execArgv] });
     const channel = new Channel<WorkerCalls>((messages) => this.#send(worker, messages));
-    const worker: Worker = { process: child, channel, sent: new Map(), unsent: 0, hasJoined: false, answers: false };
+    const worker: Worker = {
+      process: child,
+      channel,
+      sent: new Map(),
+      unsent: 0,
+      tookAt: 0,
+      hasJoined: false,
+      answers: false,
+    };
     const at = systemClock.now();
     channel.offer<PrimaryCalls>({
       ...this.#offer(worker),
@@ -158,9 +168,14 @@ export class WorkerProcesses {
 
   #send(worker: Worker, messages: readonly Message[]): void {
     if (!worker.process.connected) return;
+    const took = () => (worker.tookAt = systemClock.now());
+    if (worker.unsent === 0) took();
     worker.unsent += 1;
-    worker.process.send(messages, () => (worker.unsent -= 1));
-    if (worker.unsent > MOST_UNSENT) worker.process.kill('SIGKILL');
+    worker.process.send(messages, () => {
+      worker.unsent -= 1;
+      took();
+    });
+    if (systemClock.now() - worker.tookAt > STUCK_MS) worker.process.kill('SIGKILL');
   }
 
   /** Gives a connection to the workers in turn, but first to those that accept at once. */
