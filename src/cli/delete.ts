@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { systemClock } from '../clock.js';
 import { CellportError } from '../errors.js';
+import type { Collection } from '../model/collection.js';
 import { ask } from './ask.js';
 import { changing } from './changing.js';
 import { duration, grouped } from './progress.js';
@@ -14,6 +15,17 @@ export interface DeleteOptions {
 }
 
 const LOOK_EVERY_MS = 1_000;
+/** While a server counts markers, counts are not older. */
+const LATE_MS = 10_000;
+
+/** Up to when the markers of a collection are counted, in milliseconds since 1970; null if they are not. */
+async function countedUpTo({ database }: CommandSession, collection: Collection): Promise<number | null> {
+  const { storedReport } = await import('../server/consumer.js');
+  const { sourceReport } = await import('../server/sources/report.js');
+  const scope = database.keys.scope(collection);
+  const report = await (collection.source ? sourceReport(database, scope) : storedReport(database));
+  return report?.endAt ?? null;
+}
 
 /** Empties deleted collections, together with the servers, until the key of this one can be used again. */
 async function empty(session: CommandSession, key: string): Promise<void> {
@@ -51,10 +63,15 @@ async function run(session: CommandSession, key: string, { yes, wait, json }: De
   const began = systemClock.now();
   const collection = await findCollection(call, key);
   const [total] = await getBlocks(call, database.keys.scope(collection), [''], { consistent: true });
-  const markers = [...(total?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
+  const counted = [...(total?.children.values() ?? [])].reduce((sum, { count }) => sum + count, 0);
+  // A count of zero may only say that nobody has counted them yet.
+  const endAt = await countedUpTo(session, collection);
+  const markers = endAt === null ? null : counted;
+  const isLate = endAt !== null && database.clock.wall() - endAt > LATE_MS;
   const table = collection.source?.table;
   const rest = table === undefined ? 'and its zones and readings' : `but nothing of table ${table}`;
-  const what = `collection ${key} with ${grouped(markers)} markers`;
+  const many = markers === null ? 'an unknown number of' : grouped(markers);
+  const what = `collection ${key} with ${many} markers${isLate ? ` (at ${new Date(endAt).toISOString()})` : ''}`;
   if (yes !== true && !(await ask(`Delete ${what}, ${rest}?`, signal))) {
     const message = `pass --yes to delete ${what}, ${rest}`;
     throw new CellportError('BAD_USER_INPUT', message, { field: '--yes' });

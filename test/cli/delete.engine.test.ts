@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 
 import { resumed } from '../../src/cli/session.js';
 import { CellportError } from '../../src/errors.js';
@@ -11,9 +11,10 @@ import { getCollections } from '../../src/store/collection/collections.js';
 import { newCall } from '../../src/store/database.js';
 import { createMarkers } from '../../src/store/marker/markers.js';
 import { throttled, unavailable } from '../../src/store/request/failures.js';
+import { ensureTables } from '../../src/store/table/tables.js';
 import { createStreamsClient } from '../../src/stream/source/dynamodb.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
-import { engine, engineSettings, testCollection, testDatabase } from '../support/test-database.js';
+import { engine, engineSettings, newDatabase, testCollection, testDatabase } from '../support/test-database.js';
 
 const db = await testDatabase('readable', { stream: true });
 const streams = createStreamsClient(engine());
@@ -36,6 +37,20 @@ beforeAll(async () => {
   await cells.stop();
 });
 afterAll(() => streams.destroy());
+
+test('before anybody has counted markers, a deletion does not call a collection empty', async () => {
+  const other = newDatabase();
+  onTestFinished(() => other.client.destroy());
+  await ensureTables(other);
+  const collection = await testCollection(other, { key: 'full', name: 'Full' }, NOW);
+  await createMarkers(newCall(other), collection, [{ key: 'a', position: { lng: 1, lat: 1 } }], NOW);
+  const env = { ...settings, CELLPORT_TABLE: other.tables.entities };
+  expect((await runCliHere(['delete', 'full'], env)).output).toContain(
+    'collection full with an unknown number of markers',
+  );
+  const { output } = await runCliHere(['delete', 'full', '--yes', '--json'], env);
+  expect(output).toContain('{"collection":"full","markers":null,"emptied":false}');
+});
 
 test('repartition warns of properties that no marker has, and goes on where it cannot ask', async () => {
   const run = runCli(['repartition', 'shops', '--map-property', 'size,pirce'], settings);
