@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -47,8 +48,10 @@ test('a sweep removes the old objects of this table that no zone refers to, and 
   await put(`${own}/gone/orphan.json.gz`, 61);
   await put('other-table/zones/roads/orphan.json.gz', 61);
   await put('something.else', 61);
-  await put('.writing/half', 61);
-  await put('.writing/busy', 1);
+  const busy = `.writing/${randomUUID()}`;
+  await put(`.writing/${randomUUID()}`, 61);
+  await put(busy, 1);
+  await put('.writing/of-others', 61);
   const database = newDatabase('readable', { tables: db.tables });
   const calls = recordCalls(database);
   const before = new Date(Date.now() - 3_600_000);
@@ -59,7 +62,8 @@ test('a sweep removes the old objects of this table that no zone refers to, and 
       `${own}/roads/young.json.gz`,
       'other-table/zones/roads/orphan.json.gz',
       'something.else',
-      '.writing/busy',
+      busy,
+      '.writing/of-others',
     ].sort(),
   );
   expect(calls.commands.map(({ name }) => name)).toEqual(['Query', 'Query']);

@@ -169,8 +169,8 @@ export async function queryZones(
 }
 
 const ZONES_AT_A_TIME = 100;
-/** Leftovers of interrupted puts, in every object store. */
-const HALF_WRITTEN = '.writing/';
+/** Leftovers of interrupted puts, by the names that a folder of objects gives them: other files may be those of others. */
+const HALF_WRITTEN = /^\.writing\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** Number of objects compared with items at a time. */
 const OBJECTS_AT_A_TIME = 10_000;
 
@@ -241,7 +241,7 @@ export async function sweepObjects(call: Call, objects: ObjectStore, before: Dat
     const scope = scopeOfObject(call.db.tables, name);
     if (scope !== undefined) looked += 1;
     if (modifiedAt >= before) continue;
-    if (name.startsWith(HALF_WRITTEN)) await objects.remove(name);
+    if (HALF_WRITTEN.test(name)) await objects.remove(name);
     if (scope === undefined) continue;
     const names = byScope.get(scope) ?? [];
     byScope.set(scope, names);
