@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,6 +72,11 @@ describe('a file', () => {
     const [text] = await Promise.all([readFile(pipe, 'utf8'), writeToFile(pipe, pieces('a', 'b'), never)]);
     expect(text).toBe('ab');
     expect(await readdir(folder)).toEqual(['pipe']);
+  });
+
+  test.runIf(existsSync('/dev/full'))('is named if its disk is full', async () => {
+    const written = writeToFile('/dev/full', pieces('x'), never);
+    await expect(written).rejects.toThrow("ENOSPC: no space left on device, write '/dev/full'");
   });
 
   test('cannot be a folder or be in a missing one, and then nothing is read', async () => {

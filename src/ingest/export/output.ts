@@ -3,6 +3,7 @@ import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 
 import { badInput } from '../../errors.js';
+import { naming } from '../read/gzip.js';
 
 /** Resolves when the stream has written a piece; rejects with the stream's error or the signal's reason. */
 function writePiece(stream: Writable, piece: string | Buffer, signal: AbortSignal): Promise<void> {
@@ -59,9 +60,9 @@ export async function writeToFile(
     try {
       for await (const piece of pieces) {
         signal.throwIfAborted();
-        await file.appendFile(piece);
+        await file.appendFile(piece).catch(naming(path));
       }
-      if (target !== undefined) await file.sync();
+      if (target !== undefined) await file.sync().catch(naming(path));
     } finally {
       await file.close();
     }

@@ -35,6 +35,12 @@ export function zipped(pieces: AsyncIterable<string | Buffer>): AsyncIterable<Bu
   return pipeline(pieces, createGzip(), ignore) as AsyncIterable<Buffer>;
 }
 
+/** For `catch`: names the place of a failed write, such as one on a full disk, as Node only does where a file is opened. */
+export const naming = (path: string) => (error: Error) => {
+  error.message += ` '${path}'`;
+  throw error;
+};
+
 /**
  * Writes bytes to a new file in a folder, readable at any offset. The file is unlinked at once, so it disappears when
  * closed, even if the process is killed. Rethrows errors of `bytes`.
@@ -45,7 +51,7 @@ export async function keepIn(folder: string, bytes: AsyncIterable<Buffer>): Prom
   const file = await open(copy, 'wx+', PRIVATE_FILE.mode);
   try {
     await rm(copy);
-    for await (const part of bytes) await file.appendFile(part);
+    for await (const part of bytes) await file.appendFile(part).catch(naming(folder));
     return file;
   } catch (error) {
     await file.close();
