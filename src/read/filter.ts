@@ -56,12 +56,15 @@ const DEEPEST = 32;
 /** Maximum characters of one comparison, as JSON. */
 const LONGEST = 20_000;
 
-/** Throws BAD_USER_INPUT for a value that is too long, or nested more deeply than DynamoDB stores. */
+/** Throws BAD_USER_INPUT for a value that is too long or too large, or nested more deeply than DynamoDB stores. */
 function checkSize(field: string, value: unknown): void {
   const within = (one: unknown): unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []);
   let level = [value];
   for (let depth = 0; level.length > 0; depth++, level = level.flatMap(within)) {
     if (depth > DEEPEST) throw badInput(field, `more than ${DEEPEST} levels`, `nested at most ${DEEPEST} levels deep`);
+    // From JSON, one like 1e999 is infinite: equal to nothing.
+    const infinite = level.find((one) => one === Infinity || one === -Infinity);
+    if (infinite !== undefined) throw badInput(field, infinite, 'without numbers that are too large');
   }
   if (JSON.stringify(value).length > LONGEST) throw badInput(field, 'a longer one', `at most ${LONGEST} characters`);
 }

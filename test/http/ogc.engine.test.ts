@@ -512,6 +512,8 @@ describe('Filter', () => {
     ["updatedAt > TIMESTAMP('x')", /^filter must be an RFC 3339 instant such as .*; got "x"$/],
     ['rank <> 5 AND population > TRUE', /^filter must be a number or a text after "population" >; got true$/],
     ['population BETWEEN 1 AND FALSE', /^filter must be a number or a text after "population" between; got false$/],
+    ['population = -1e999', /\.eq must be without numbers that are too large; got -Infinity$/],
+    ['population IN (1, 1e999)', /\.in must be without numbers that are too large; got Infinity$/],
     ['population < 1e999', /^filter must be a number or a text after "population" <; got Infinity$/],
     [
       "rank IN (1, TIMESTAMP('2026-11-01T00:00:00Z'))",
@@ -530,6 +532,7 @@ describe('Filter', () => {
     ['{"op":"in","args":[{"property":"population"},[{"property":"rank"}]]}', /; got \[{"property":"rank"}\]$/],
     ['{"op":">","args":[{"property":"population"},{"property":"rank"}]}', /; got {"property":"rank"}$/],
     ['{"op":"and","args":[]}', /^filter must be comparisons .*; got {"op":"and","args":\[\]}$/],
+    ['{"op":"<>","args":[{"property":"population"},1e999]}', /\.ne must be without numbers .*; got Infinity$/],
     ['{"op":"=","args":[{"property":"population"}]}', /^filter must be comparisons .*/],
     ['{"op":"=","args":[{"property":"population"},1,2]}', /^filter must be comparisons .*/],
     ['{"op":"isNotNull","args":[{"property":"population"}]}', /^filter must be comparisons .*/],
