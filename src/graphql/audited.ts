@@ -1,9 +1,11 @@
 import { valueFromASTUntyped, type FieldNode, type GraphQLFormattedError } from 'graphql';
 
 import { parseId } from '../keys/ids.js';
+import { groupBy } from '../loaders/group.js';
 import type { AuditedChange } from '../model/audit.js';
 import { answerKey, executedFields } from './actions.js';
 import type { Execution } from './execution/executor.js';
+import type { Outcome } from './work.js';
 
 const MOST_KEYS = 20;
 const MOST_KEYS_IN_ALL = 100;
@@ -15,18 +17,26 @@ interface Result {
 }
 type Values = Readonly<Record<string, unknown>>;
 const isText = (value: unknown): value is string => typeof value === 'string';
-const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** GraphQL takes a value for a list of one. */
+const listIn = (value: unknown): readonly unknown[] => [value ?? []].flat();
 const cut = (text: string) => text.slice(0, LONGEST_KEY);
 
-/** The collection that a field is about, and keys or IDs in it. */
+/** The collection that a field is about, and keys or IDs in it; of a list, one for each item, as far as it has one. */
 function subjectOf({ arguments: given = [] }: FieldNode, variables: Values) {
   const all = Object.fromEntries(given.map(({ name, value }) => [name.value, valueFromASTUntyped(value, variables)]));
   const args = { ...all, ...(all['input'] as Values | undefined) } as Values;
   const marked = listIn(args['markers']).map((marker) => (marker as Values | null)?.['key']);
-  const keys = [args['key'], args['id'], args['marker'], ...listIn(args['ids']), ...marked].filter(isText);
-  const id = parseId(keys[0] ?? '');
+  const keys = [...[args['key'], args['id'], args['marker']].filter(isText), ...listIn(args['ids']), ...marked];
+  const id = parseId(keys.find(isText) ?? '');
   const named = id?.type === 'collection' || id === undefined ? undefined : id.collection;
   return { collection: isText(args['collection']) ? cut(args['collection']) : named, keys };
+}
+
+/** What became of a mutation that has this result. */
+export function outcomeOf(result: unknown): Outcome {
+  type Listed = Partial<Outcome> & { readonly missing?: Outcome['failures']; readonly deleted?: number };
+  const { failures = [], missing = [], deleted } = Object(result) as Listed;
+  return { code: deleted === 0 ? 'NOT_FOUND' : 'OK', failures: [...failures, ...missing] };
 }
 
 /** What a mutation has changed, or did not for the error in its answer. */
@@ -35,26 +45,29 @@ export function changesIn(execution: Execution, result: Result): AuditedChange[]
   if (operation === undefined) return [];
   const { data, errors = [] } = result;
   const { fields, variables } = executedFields(document, operation, execution.variables);
-  // One that must not be null ends the mutation; those before it have been executed.
-  const last =
-    data === null ? fields.findIndex((field) => errors.some(({ path }) => path?.[0] === answerKey(field))) : -1;
-  const outcomeOf = (field: FieldNode, index: number) => {
+  const { outcomes } = execution.context.work;
+  // An error may also be of what the answer was to show of a change that has been made.
+  const refusalOf = (field: FieldNode) => {
     const error = errors.find(({ path }) => data === undefined || path?.[0] === answerKey(field));
-    const isOver = last >= 0 && index > last;
     const code = error?.extensions?.['code'];
-    return typeof code === 'string' ? code : isOver ? 'NOT_EXECUTED' : 'OK';
+    return typeof code === 'string' ? code : 'NOT_EXECUTED';
   };
   let left = MOST_KEYS_IN_ALL;
-  return fields.map((field, index) => {
+  const asked = fields.filter(({ name }) => !name.value.startsWith('__'));
+  return asked.flatMap((field) => {
     const { collection, keys } = subjectOf(field, variables);
-    const shown = keys.slice(0, Math.min(left, MOST_KEYS)).map(cut);
-    left -= shown.length;
-    return {
-      what: field.name.value,
-      collection,
-      keys: shown,
-      more: keys.length - shown.length,
-      outcome: outcomeOf(field, index),
-    };
+    const { code, failures } = outcomes.get(answerKey(field)) ?? { code: refusalOf(field), failures: [] };
+    const failed = new Map(failures.map((failure) => [failure.index, failure.code]));
+    const items = keys.length === 0 ? [undefined] : keys;
+    const each = items.map((key, index) => ({ key, outcome: failed.get(index) ?? code }));
+    return Array.from(
+      groupBy(each, ({ outcome }) => outcome),
+      ([outcome, some]) => {
+        const named = some.flatMap(({ key }) => (isText(key) ? key : []));
+        const shown = named.slice(0, Math.min(left, MOST_KEYS)).map(cut);
+        left -= shown.length;
+        return { what: field.name.value, collection, keys: shown, more: named.length - shown.length, outcome };
+      },
+    );
   });
 }

@@ -1,11 +1,14 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { defaultFieldResolver, type GraphQLObjectType, type GraphQLScalarType, type GraphQLSchema } from 'graphql';
 
+import { CellportError } from '../errors.js';
+import { outcomeOf } from './audited.js';
 import type { RequestContext } from './context.js';
 import { boundFields } from './limits/bounded-lists.js';
 import { noteResolvers } from './resolved-by-others.js';
 import { resolvers } from './resolvers/all.js';
 import { SCHEMA } from './schema-text.js';
+import type { Outcome } from './work.js';
 
 /** Any parent, arguments and context: types of others decide. */
 type FieldResolver = NonNullable<ReturnType<GraphQLObjectType['getFields']>[string]['resolve']>;
@@ -17,14 +20,23 @@ export interface Extension {
   readonly resolvers?: Resolvers | readonly Resolvers[] | undefined;
 }
 
-/** Servers of others execute mutations without the checks of whole documents. */
+/** Servers of others execute mutations without the checks of whole documents. Notes what becomes of each, for the audit. */
 function guardMutations(schema: GraphQLSchema): void {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { resolve = defaultFieldResolver } = field;
-    field.resolve = (parent, args, context: RequestContext, info) => {
+    field.resolve = async (parent, args, context: RequestContext, info) => {
       if (context.forbidsWrites) throw context.forbidsWrites;
-      context.work.startWriting();
-      return resolve(parent, args, context, info) as unknown;
+      const { work } = context;
+      work.startWriting();
+      const note = (outcome: Outcome) => work.outcomes.set(String(info.path.key), outcome);
+      try {
+        const result: unknown = await resolve(parent, args, context, info);
+        note(outcomeOf(result));
+        return result;
+      } catch (error) {
+        note({ code: error instanceof CellportError ? error.code : 'INTERNAL_SERVER_ERROR', failures: [] });
+        throw error;
+      }
     };
   }
 }

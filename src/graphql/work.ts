@@ -13,6 +13,12 @@ const GRACE_MS = 250;
 /** Advice for an answer with too many objects. */
 export const SHORTER = 'request shorter pages, or fewer nested lists';
 
+/** What became of a mutation: `OK` or the code of its error, and the items of its list that failed, by their index. */
+export interface Outcome {
+  readonly code: string;
+  readonly failures: readonly { readonly index: number; readonly code: string }[];
+}
+
 /** The reason with which reads of a disconnected client are aborted; neither sent nor logged. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
@@ -30,6 +36,8 @@ export class Work implements Call {
   readonly meter = newMeter();
   /** What logs and metrics say of its operation. */
   readonly told: { operation?: string | undefined; code?: string | undefined; principal?: string | undefined } = {};
+  /** What became of each field of a mutation that has been executed, by its name in the answer. */
+  readonly outcomes = new Map<string, Outcome>();
   /** What it has taken from the budget of its principal. */
   reservation: Reservation | undefined;
   unpriced: boolean;

@@ -103,9 +103,49 @@ test('only what is executed is a change, once, with the values that variables ha
   });
 });
 
+test('a change is one whatever its answer could not show, and each marker of a list has its own outcome', async () => {
+  const admin = bearer(await createKey(db, { roles: ['admin'], id: 'cats' }));
+  const some = ['c1', 'c2', 'c3'].map((key) => `{ key: "${key}", position: { lng: 1, lat: 1 } }`).join(' ');
+  const operations = [
+    // A single value is a list of one.
+    'mutation One { upsertMarkers(collection: "parks", markers: { key: "c1", position: { lng: 1, lat: 1 } }) { created } }',
+    `mutation { createMarkers(collection: "parks", markers: [${some}]) { failures { code } } }`,
+    // The readings that the answer must have are not there.
+    `mutation {
+      first: deleteMarker(id: "marker::parks::c1") { readings(last: 0) { at } }
+      then: deleteMarker(id: "marker::parks::c2") { key }
+    }`,
+    'mutation { deleteMarkers(ids: ["marker::parks::c1", "marker::parks::c2"]) { deleted } __typename }',
+    'mutation { deleteMarkers(ids: "marker::parks::c3") { deleted } }',
+  ];
+  for (const operation of operations) await server.ask(operation, {}, admin);
+  const stored = (await storedOf('key:cats')).map(({ operation, changes }) => [
+    operation,
+    ...(JSON.parse(String(changes)) as AuditedChange[]).map(
+      ({ what, collection, keys, outcome }) => `${outcome}: ${what} in ${collection} ${keys.join()}`,
+    ),
+  ]);
+  const id = (key: string) => `marker::parks::${key}`;
+  expect(stored).toEqual([
+    ['One', 'OK: upsertMarkers in parks c1'],
+    [undefined, 'CONFLICT: createMarkers in parks c1', 'OK: createMarkers in parks c2,c3'],
+    [undefined, `OK: deleteMarker in parks ${id('c1')}`, `NOT_EXECUTED: deleteMarker in parks ${id('c2')}`],
+    [undefined, `NOT_FOUND: deleteMarkers in parks ${id('c1')}`, `OK: deleteMarkers in parks ${id('c2')}`],
+    [undefined, `OK: deleteMarkers in parks ${id('c3')}`],
+  ]);
+});
+
 test('whoever may change nothing costs no write, but is in the log', async () => {
   const { status } = await server.ask('mutation { deleteCollection(key: "parks") { key } }');
   expect(status).toBe(403);
+  for (const attempt of [
+    '__typename',
+    'deleteMarkers(ids: []) { deleted }',
+    'deleteMarkers(ids: ["marker::parks::m1", "marker::unused::m1"]) { deleted }',
+  ]) {
+    const { data } = await server.ask(`mutation { ${attempt} }`);
+    expect([attempt, data]).toEqual([attempt, expect.anything()]);
+  }
   expect(await storedOf('anonymous')).toEqual([]);
   const write = vi.fn<(fields: object, message: string) => void>();
   const audited = {
@@ -122,6 +162,10 @@ test('whoever may change nothing costs no write, but is in the log', async () =>
     [{ audit: { ...by, ...changes[0] } }, 'FORBIDDEN: deleteCollection by anonymous at 192.0.2.1 parks'],
   ]);
   expect(await storedOf('anonymous')).toEqual([]);
+  // Some of a batch may have been written before.
+  const halfway = { ...changes[0], what: 'upsertMarkers', outcome: 'UNAVAILABLE' } as AuditedChange;
+  await auditTo(write, db, 'changes', silentLog)({ ...audited, who: 'halfway', changes: [halfway] });
+  expect(await storedOf('halfway')).toHaveLength(1);
 });
 
 test('commands that change rules and keys are kept, too', async () => {

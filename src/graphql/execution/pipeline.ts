@@ -143,14 +143,15 @@ export class Pipeline {
 
   /** The result, once it has been noted who has changed what. */
   async #audited<T extends OperationResult>(execution: Execution, result: T): Promise<T> {
-    const { operation, operationName, context } = execution;
+    const { operation, context } = execution;
     const { services, access, address: from } = context;
     if (operation?.operation !== 'mutation' || services.audit === undefined) return result;
     // Those are reported by the minute.
     if (result.data === undefined && result.errors?.[0]?.extensions?.['code'] === 'THROTTLED') return result;
     const { id: who, name } = access?.principal ?? { id: 'anyone', name: null };
     const changes = changesIn(execution, result);
-    await services.audit({ at: services.now().toISOString(), who, name, from, operation: operationName, changes });
+    const at = services.now().toISOString();
+    await services.audit({ at, who, name, from, operation: operation.name?.value, changes });
     return result;
   }
 

@@ -111,9 +111,10 @@ export const markerMutations = {
       return referenceOf(context, 'marker', id, 'deleteMarkers').catch(ifRefused((error) => error));
     });
     const now = services.now().toISOString();
-    const { written, failures } = await deleteMarkers(work, await Promise.all(markers), now);
+    const { written, failures, missing } = await deleteMarkers(work, await Promise.all(markers), now);
     await Promise.all(written.map((write) => noteWrites(context, write.collection, [write])));
-    return { deleted: written.length, failures };
+    // The audit has those that are missing as well.
+    return { deleted: written.length, failures, missing };
   },
 
   recordReadings: async (_root, { marker: id, readings }, context) => {

@@ -11,8 +11,11 @@ export type Audit = (audited: Audited) => Promise<void>;
 const KEPT_DAYS = 90;
 const DAY_S = 86_400;
 
+/** Of several writes, some may have been made before these. */
+const MAY_HAVE_CHANGED = ['OK', 'THROTTLED', 'UNAVAILABLE', 'INTERNAL_SERVER_ERROR'];
+
 /**
- * What is kept in the table. Of clients, only what has changed something: whoever may change nothing must not cost writes.
+ * What is kept in the table. Of clients, only what may have changed something: whoever may change nothing must not cost writes.
  * Of commands, what has failed as well: it may have changed something before.
  */
 export type Kept = 'changes' | 'attempts' | 'none';
@@ -33,7 +36,8 @@ export function auditTo(write: Log['info'], database: Database, kept: Kept, log:
       ];
       write({ audit: { ...by, ...change } }, `${outcome}: ${what} by ${who} ${which.filter(Boolean).join(' ')}`.trim());
     }
-    if (kept === 'none' || (kept === 'changes' && changes.every(({ outcome }) => outcome !== 'OK'))) return;
+    const isKept = kept === 'attempts' || changes.some(({ outcome }) => MAY_HAVE_CHANGED.includes(outcome));
+    if (kept === 'none' || !isKept) return;
     const key = database.keys.audit(by.at, randomUUID());
     const ttl = Math.floor(Date.parse(by.at) / 1_000) + KEPT_DAYS * DAY_S;
     const item = { ...key, ...by, changes: JSON.stringify(changes), ttl };

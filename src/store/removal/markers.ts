@@ -73,7 +73,7 @@ const DELETES_AT_A_TIME = 16;
 
 /**
  * Deletes markers, each as `deleteMarker` does; one that fails, or is an error already, is reported by its index and does
- * not affect the others. Those that do not exist are neither deleted nor failures. When DynamoDB throttles or is
+ * not affect the others. Those that do not exist are neither deleted nor failures, but `missing`. When DynamoDB throttles or is
  * unavailable even after retries, those not tried yet fail at once with the same code.
  */
 export async function deleteMarkers(
@@ -83,17 +83,18 @@ export async function deleteMarkers(
 ): Promise<{
   readonly written: readonly (MarkerWrite & Pick<MarkerReference, 'collection'>)[];
   readonly failures: readonly MarkerFailure[];
+  readonly missing: readonly MarkerFailure[];
 }> {
   const attempt = independentWrites(call);
   const outcomes = await mapConcurrently(markers, DELETES_AT_A_TIME, async (marker) => {
     if (marker instanceof CellportError) return marker;
     return attempt(async () => ({ ...(await deleteMarker(call, marker, { now })), collection: marker.collection }));
   });
+  const failed = failuresIn(outcomes);
   return {
     written: outcomes.filter((outcome) => 'marker' in outcome),
-    failures: failuresIn(
-      outcomes.map((outcome) => ('code' in outcome && outcome.code === 'NOT_FOUND' ? null : outcome)),
-    ),
+    failures: failed.filter(({ code }) => code !== 'NOT_FOUND'),
+    missing: failed.filter(({ code }) => code === 'NOT_FOUND'),
   };
 }
 
