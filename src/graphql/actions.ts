@@ -120,6 +120,10 @@ export function checkMutation(
 export function requireAction(access: Access | undefined, name: MutationName, key: string): void {
   if (access === undefined) return;
   const { action, shows = false } = MUTATIONS[name];
-  if (access.grant(action, key) === undefined) throw refusalOf(access, action, key);
+  const grant = access.grant(action, key);
+  if (grant === undefined) throw refusalOf(access, action, key);
   if (shows && access.grant('read', key) === undefined) throw notFound('collection', key);
+  if (name !== 'deleteCollection' || grant.rows === undefined) return;
+  const message = `you may not delete collection ${key}, of whose markers you may change only some`;
+  throw new CellportError('FORBIDDEN', message, { collection: key, action });
 }

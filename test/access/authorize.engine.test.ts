@@ -189,6 +189,19 @@ test('whoever sees some rows changes only those', async () => {
   expect(await codes('canary')).toEqual(['NOT_FOUND']);
 });
 
+test('a filter for whatever is asked does not let its user delete the collection', async () => {
+  const { endpoint, region, credentials } = engine();
+  const client = new DynamoDBClient({ endpoint, region, credentials });
+  const settings = { CELLPORT_ENGINE: 'aws', CELLPORT_SEARCH_MB: '0' };
+  const options = { table: db.tables.entities, client, consumer: false, log: silentLog, settings };
+  const filtering = await createCellport({ ...options, authorize: () => ({ where }) });
+  onTestFinished(() => filtering.close());
+  client.destroy();
+  const query = 'mutation { deleteCollection(key: "others") { key } }';
+  const { errors } = await filtering.execute({ query, headers: {} });
+  expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['FORBIDDEN']);
+});
+
 test('a server with a class of its own for headers, such as GraphQL Yoga, passes who asks on, and so does any case', async () => {
   const yoga = createYoga({
     schema: byFunction.schema,

@@ -17,6 +17,17 @@ const RULES = {
         hide: ['margin'],
       },
     ],
+    tenant: [
+      {
+        collections: ['vehicles'],
+        may: ['read', 'write', 'admin'],
+        where: { properties: [{ name: 'fleet', eq: 'north' }] },
+      },
+    ],
+    chief: [
+      { collections: ['vehicles'], may: ['admin'] },
+      { collections: ['vehicles'], may: ['read'], where: { properties: [{ name: 'fleet', eq: 'north' }] } },
+    ],
     admin: [{ collections: ['*'], may: ['read', 'write', 'record', 'admin'] }],
   },
   jwt: JWT,
@@ -154,6 +165,15 @@ describe('a principal that may see some rows', () => {
     expect(await codes('deleteCollection(key: "vehicles") { key }')).toEqual(['FORBIDDEN']);
     expect(await codes('deleteCollection(key: "private") { key }')).toEqual(['NOT_FOUND']);
   });
+});
+
+test('a collection is not deleted with the markers of others', async () => {
+  for (const role of ['tenant', 'chief']) {
+    const headers = bearer(await createKey(db, { roles: [role] }));
+    const { errors } = await server.ask('mutation { deleteCollection(key: "vehicles") { key } }', {}, headers);
+    expect([role, errors.map(({ extensions }) => extensions['code'])]).toEqual([role, ['FORBIDDEN']]);
+  }
+  expect((await server.ask('{ collection(key: "vehicles") { count } }', {}, admin)).data.collection.count).toBe(60);
 });
 
 test('a collection that may not be read is one that does not exist', async () => {
