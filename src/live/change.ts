@@ -58,8 +58,9 @@ export interface MarkerEvent extends Event, Move {
   readonly sequence: string;
   /** Time of the marker's creation, RFC 3339; undefined if its item has none. */
   readonly createdAt: string | undefined;
-  /** What rules test of the item before the change, unless that is what it is after it. */
+  /** What rules test of the item before the change, unless that is what it is after it; and when that was written. */
   readonly former: WireImage | undefined;
+  readonly formerAt: string | undefined;
 }
 
 /** A record of a reading that was stored. */
@@ -108,7 +109,8 @@ export function eventOf(
     if (old !== undefined && image !== undefined && isSameContent(old, image)) return undefined;
     const createdAt = textAttribute(image ?? old ?? {}, 'createdAt');
     const former = before === undefined ? undefined : formerImage(old, after && image);
-    return { type: 'marker', ...marker, at, before, after, sequence, createdAt, image, former };
+    const formerAt = textAttribute(old ?? {}, 'updatedAt');
+    return { type: 'marker', ...marker, at, before, after, sequence, createdAt, image, former, formerAt };
   }
   const reading = image === undefined ? undefined : keys.parseReading({ pk, sk });
   return reading && { type: 'reading', ...reading, at, image };
@@ -154,9 +156,9 @@ export function changeKind({ before, after }: Move, area?: Area): ChangeKind | u
 /** The move of a marker as far as it is in the principal's rows: outside of them, there is none. */
 function seenMove(keys: Keyspace, event: MarkerEvent, collection: Collection): Move {
   if (collection.grant?.rows === undefined) return event;
-  const { before, after, image, former = image } = event;
+  const { before, after, image, former = image, formerAt } = event;
   return {
-    before: before && hasInRows(keys, former, collection) ? before : undefined,
+    before: before && hasInRows(keys, former, collection, formerAt) ? before : undefined,
     after: after && hasInRows(keys, image, collection) ? after : undefined,
   };
 }

@@ -34,14 +34,19 @@ export function markerIn(keys: Keyspace, image: WireImage | undefined, collectio
 }
 
 /**
- * Whether the principal's rows have the marker in an image. Throws UNAVAILABLE if the image of a source lacks a property
- * that its rules test.
+ * Whether the principal's rows have the marker in an image, or had it when it was as old as `updatedAt`. Throws UNAVAILABLE
+ * if the image of a source lacks a property that its rules test.
  */
-export function hasInRows(keys: Keyspace, image: WireImage | undefined, collection: Collection): boolean {
+export function hasInRows(
+  keys: Keyspace,
+  image: WireImage | undefined,
+  collection: Collection,
+  updatedAt?: string,
+): boolean {
   const marker = markerIn(keys, image, collection.key);
   const { rows } = collection.grant ?? {};
   if (marker === null || rows === undefined) return marker !== null;
-  if ('incarnation' in marker) return rows.passes(marker);
+  if ('incarnation' in marker) return rows.passes(updatedAt === undefined ? marker : { ...marker, updatedAt });
   const verdict = rows.verdict(marker, collection);
   if (verdict !== 'unknown') return verdict === 'pass';
   const message = `your rules test a property that changes of collection ${collection.key} do not show`;

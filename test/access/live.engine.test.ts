@@ -16,6 +16,7 @@ const RULES = {
         hide: ['margin', 'fleet'],
       },
     ],
+    recent: [{ collections: ['vehicles'], may: ['read'], where: { updatedAfter: '$since' } }],
     admin: [{ collections: ['*'], may: ['read', 'write', 'record', 'admin'] }],
   },
 };
@@ -33,11 +34,12 @@ afterAll(async () => {
   await server.close();
 });
 
-async function connected(fleet: string): Promise<Client> {
-  const client = websocketClient(server.url, bearer(await createKey(db, { roles: ['driver'], variables: { fleet } })));
+async function connectedAs(role: string, variables: Record<string, string>): Promise<Client> {
+  const client = websocketClient(server.url, bearer(await createKey(db, { roles: [role], variables })));
   clients.push(client);
   return client;
 }
+const connected = (fleet: string) => connectedAs('driver', { fleet });
 
 async function mutate(field: string): Promise<void> {
   const { errors } = await server.ask(`mutation { ${field} }`, {}, admin);
@@ -56,6 +58,20 @@ const CHANGED = `subscription($since: DateTime) { markerChanged(collection: "veh
 
 const SOON = { timeout: 30_000, interval: 100 };
 const PATIENT = { timeout: 90_000 };
+
+interface Told {
+  readonly kind: string;
+  readonly id: string;
+  readonly previous: { readonly lng: number } | null;
+  readonly marker: { readonly position: { readonly lng: number } } | null;
+}
+
+/** What was told of the marker with a key. */
+const linesOf = (key: string, data: readonly object[]) =>
+  data.flatMap((one) => {
+    const { kind, id, previous, marker } = (one as { markerChanged: Told }).markerChanged;
+    return id === `marker::vehicles::${key}` ? [`${kind} ${previous?.lng ?? '-'} ${marker?.position.lng ?? '-'}`] : [];
+  });
 
 test('two principals are told of their own markers, and since a time of the same', PATIENT, async () => {
   const moving = 'moving';
@@ -76,18 +92,7 @@ test('two principals are told of their own markers, and since a time of the same
   await update(moving, 'position: { lng: 14, lat: 1 }');
   await update(moving, `position: { lng: 15, lat: 1 }, ${toFleet('north')}`);
   await mutate(`deleteMarker(id: "marker::vehicles::${moving}") { key }`);
-  const lines = (data: readonly object[]) =>
-    data.flatMap((one) => {
-      const { kind, id, previous, marker } = (one as { markerChanged: Record<string, unknown> })['markerChanged'] as {
-        readonly kind: string;
-        readonly id: string;
-        readonly previous: { readonly lng: number } | null;
-        readonly marker: { readonly position: { readonly lng: number } } | null;
-      };
-      return id === `marker::vehicles::${moving}`
-        ? [`${kind} ${previous?.lng ?? '-'} ${marker?.position.lng ?? '-'}`]
-        : [];
-    });
+  const lines = (data: readonly object[]) => linesOf(moving, data);
   const expected = {
     north: ['CREATED - 11', 'MOVED 11 12', 'LEFT 12 -', 'ENTERED - 15', 'DELETED 15 -'],
     south: ['ENTERED - 13', 'MOVED 13 14', 'LEFT 14 -'],
@@ -104,6 +109,26 @@ test('two principals are told of their own markers, and since a time of the same
   for (const told of [ofNorth, missed]) expect(JSON.stringify(told.data)).not.toMatch(/south|secret/);
   expect(JSON.stringify(ofSouth.data)).not.toMatch(/north|secret/);
   expect([...ofNorth.errors, ...ofSouth.errors, ...missed.errors]).toEqual([]);
+});
+
+test('a marker that was too old for the rows enters them without its former position', PATIENT, async () => {
+  const kept = ['aged', 'stale'];
+  for (const key of kept) await create(key, 'north', 31);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const told = collect(await connectedAs('recent', { since: new Date().toISOString() }), CHANGED);
+  for (let n = 0; told.data.length === 0; n += 1) {
+    await create(`begin-recent-${n}`, 'north', 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    if (n > 100) throw new Error(`no subscription has begun: ${JSON.stringify(told)}`);
+  }
+  await update('aged', 'position: { lng: 32, lat: 1 }');
+  await update('aged', 'position: { lng: 33, lat: 1 }');
+  await update('aged', toFleet('south'));
+  await mutate('deleteMarker(id: "marker::vehicles::stale") { key }');
+  await mutate('deleteMarker(id: "marker::vehicles::aged") { key }');
+  const expected = ['ENTERED - 32', 'MOVED 32 33', 'UPDATED 33 33', 'DELETED 33 -'];
+  await vi.waitFor(() => expect(linesOf('aged', told.data)).toEqual(expected), SOON);
+  expect(linesOf('stale', told.data)).toEqual([]);
 });
 
 test('readings are told only while the marker is in the rows', PATIENT, async () => {

@@ -35,7 +35,14 @@ test('a buffer of recent events does not keep evicted ones, also if each is larg
     const image = { m: { S: 'x'.repeat(300_000) } };
     refs.push(new WeakRef(image));
     const event = { type: 'marker', scope: 's', key: 'k', at: n, sequence: `${n}`, image } as const;
-    recent.add({ ...event, before: undefined, after: undefined, createdAt: undefined, former: undefined });
+    recent.add({
+      ...event,
+      before: undefined,
+      after: undefined,
+      createdAt: undefined,
+      former: undefined,
+      formerAt: undefined,
+    });
   }
   expect(await kept(refs)).toBeLessThan(10);
   expect(recent.since(0)).not.toEqual([]);
