@@ -14,8 +14,10 @@ import type { Access } from '../access/access.js';
 import { CellportError, notFound } from '../errors.js';
 import { parseId } from '../keys/ids.js';
 import type { Action } from '../model/grant.js';
+import type { RequestContext } from './context.js';
 import type { MutationResolvers } from './generated.js';
 import { fragmentsOf } from './limits/document-limits.js';
+import { outcomeOfError } from './work.js';
 
 /** What a mutation needs of the collection that its arguments name. */
 interface Need {
@@ -91,14 +93,14 @@ export function executedFields(document: DocumentNode, operation: OperationDefin
 
 /**
  * Refuses a mutation before any of its fields is executed. Throws FORBIDDEN or NOT_FOUND for the first field that the
- * principal may not ask for.
+ * principal may not ask for, and notes it.
  */
 export function checkMutation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   given: Values,
-  access: Access,
+  { access, work }: Pick<RequestContext, 'access' | 'work'>,
 ): void {
   const known = schema.getMutationType()?.getFields() ?? {};
   const { fields, variables } = executedFields(document, operation, given);
@@ -112,7 +114,12 @@ export function checkMutation(
     if (typeof value !== 'string') continue;
     const id = ['id', 'marker'].includes(names.at(-1) ?? '') ? parseId(value) : undefined;
     const key = id === undefined ? value : id.type === 'collection' ? id.key : id.collection;
-    requireAction(access, name, key);
+    try {
+      requireAction(access, name, key);
+    } catch (error) {
+      work.outcomes.set(answerKey(selection), outcomeOfError(error));
+      throw error;
+    }
   }
 }
 

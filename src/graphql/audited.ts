@@ -48,7 +48,8 @@ export function changesIn(execution: Execution, result: Result): AuditedChange[]
   const { outcomes } = execution.context.work;
   // An error may also be of what the answer was to show of a change that has been made.
   const refusalOf = (field: FieldNode) => {
-    const error = errors.find(({ path }) => data === undefined || path?.[0] === answerKey(field));
+    const isOfAll = data === undefined && outcomes.size === 0;
+    const error = errors.find(({ path }) => isOfAll || path?.[0] === answerKey(field));
     const code = error?.extensions?.['code'];
     return typeof code === 'string' ? code : 'NOT_EXECUTED';
   };

@@ -1,14 +1,13 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { defaultFieldResolver, type GraphQLObjectType, type GraphQLScalarType, type GraphQLSchema } from 'graphql';
 
-import { CellportError } from '../errors.js';
 import { outcomeOf } from './audited.js';
 import type { RequestContext } from './context.js';
 import { boundFields } from './limits/bounded-lists.js';
 import { noteResolvers } from './resolved-by-others.js';
 import { resolvers } from './resolvers/all.js';
 import { SCHEMA } from './schema-text.js';
-import type { Outcome } from './work.js';
+import { outcomeOfError, type Outcome } from './work.js';
 
 /** Any parent, arguments and context: types of others decide. */
 type FieldResolver = NonNullable<ReturnType<GraphQLObjectType['getFields']>[string]['resolve']>;
@@ -34,7 +33,7 @@ function guardMutations(schema: GraphQLSchema): void {
         note(outcomeOf(result));
         return result;
       } catch (error) {
-        note({ code: error instanceof CellportError ? error.code : 'INTERNAL_SERVER_ERROR', failures: [] });
+        note(outcomeOfError(error));
         throw error;
       }
     };

@@ -19,6 +19,11 @@ export interface Outcome {
   readonly failures: readonly { readonly index: number; readonly code: string }[];
 }
 
+export const outcomeOfError = (error: unknown): Outcome => ({
+  code: error instanceof CellportError ? error.code : 'INTERNAL_SERVER_ERROR',
+  failures: [],
+});
+
 /** The reason with which reads of a disconnected client are aborted; neither sent nor logged. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
@@ -36,7 +41,7 @@ export class Work implements Call {
   readonly meter = newMeter();
   /** What logs and metrics say of its operation. */
   readonly told: { operation?: string | undefined; code?: string | undefined; principal?: string | undefined } = {};
-  /** What became of each field of a mutation that has been executed, by its name in the answer. */
+  /** What became of each field of a mutation that has been executed, or for which it is refused, by its name in the answer. */
   readonly outcomes = new Map<string, Outcome>();
   /** What it has taken from the budget of its principal. */
   reservation: Reservation | undefined;

@@ -1,11 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
+import { Authenticator } from '../../src/access/authenticator.js';
 import { AUDIT_SHARDS } from '../../src/keys/declarations.js';
 import { silentLog } from '../../src/log.js';
 import type { AuditedChange } from '../../src/model/audit.js';
+import { createHttpServer, createServices } from '../../src/server/services.js';
 import { auditTo } from '../../src/store/access/audit.js';
 import { allItems } from '../stream/support.js';
 import { runCli, runCliHere } from '../support/run-cli.js';
@@ -16,6 +18,7 @@ const db = await testDatabase('readable', { stream: true });
 const RULES = {
   roles: {
     anonymous: [{ collections: ['parks'], may: ['read'] }],
+    editor: [{ collections: ['parks'], may: ['read', 'write'] }],
     admin: [{ collections: ['*'], may: ['read', 'write', 'record', 'admin'] }],
   },
 };
@@ -166,6 +169,27 @@ test('whoever may change nothing costs no write, but is in the log', async () =>
   const halfway = { ...changes[0], what: 'upsertMarkers', outcome: 'UNAVAILABLE' } as AuditedChange;
   await auditTo(write, db, 'changes', silentLog)({ ...audited, who: 'halfway', changes: [halfway] });
   expect(await storedOf('halfway')).toHaveLength(1);
+});
+
+test('of a mutation that is refused as a whole, the fields that are allowed were not executed', async () => {
+  const editor = bearer(await createKey(db, { roles: ['editor'] }));
+  const noted: AuditedChange[] = [];
+  const audit = async ({ changes }: { readonly changes: readonly AuditedChange[] }) => void noted.push(...changes);
+  const services = createServices(db, { authenticator: new Authenticator(db, silentLog), audit });
+  const { graphql, close } = await createHttpServer(services);
+  onTestFinished(close);
+  const query = `mutation {
+    updateMarker(input: { id: "marker::parks::m5", name: "x" }) { key }
+    deleteCollection(key: "parks") { key }
+    deleteMarker(id: "marker::parks::m5") { key }
+  }`;
+  const headers = { 'content-type': 'application/json', ...editor };
+  await graphql.answer({ method: 'POST', headers, search: '', body: { query } }, new AbortController().signal);
+  expect(noted.map(({ what, outcome }) => `${outcome}: ${what}`)).toEqual([
+    'NOT_EXECUTED: updateMarker',
+    'FORBIDDEN: deleteCollection',
+    'NOT_EXECUTED: deleteMarker',
+  ]);
 });
 
 test('commands that change rules and keys are kept, too', async () => {

@@ -256,6 +256,11 @@ describe('a rejected subscription', () => {
       'GRAPHQL_VALIDATION_FAILED',
     ],
     [
+      'no field that is not left out',
+      'subscription { markerChanged(collection: "parks") @skip(if: true) { id } }',
+      'BAD_USER_INPUT',
+    ],
+    [
       'a document that is too deep',
       `subscription { markerChanged(collection: "parks") { marker { cell(precision: 1) { ${'parent { '.repeat(20)} count ${'}'.repeat(20)} } } } }`,
       'LIMIT_EXCEEDED',

@@ -3,7 +3,7 @@ import { getOperationAST, type GraphQLFormattedError, type GraphQLSchema } from 
 import { badInput, CellportError, limitExceeded } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Limits } from '../../model/limits.js';
-import { checkMutation } from '../actions.js';
+import { checkMutation, executedFields } from '../actions.js';
 import { changesIn } from '../audited.js';
 import type { RequestContext, Services } from '../context.js';
 import { errorFormatter, type FormatError } from '../error-format.js';
@@ -193,8 +193,11 @@ export class Pipeline {
     if (errors.length > 0) return { errors: errors.map(this.format) };
     try {
       if (operation.operation === 'mutation' && context.access) {
-        checkMutation(schema, document, operation, variables, context.access);
+        checkMutation(schema, document, operation, variables, context);
       }
+      // graphql-js would fail to find the first one.
+      if (operation.operation === 'subscription' && executedFields(document, operation, variables).fields.length === 0)
+        throw badInput('query', 'none', 'a subscription to a field that is not left out');
       const units = checkAnswerSize(schema, document, operation, variables, this.#limits);
       return { ...given, variables, units };
     } catch (error) {
