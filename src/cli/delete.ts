@@ -81,8 +81,8 @@ async function run(session: CommandSession, key: string, { yes, wait, json }: De
   if (json !== true) console.log(`${what} deleted`);
   if (wait === true) await empty(session, key);
   if (json === true) console.log(JSON.stringify({ collection: key, markers, emptied: wait === true }));
-  else if (wait === true) console.log(`emptied in ${duration(systemClock.now() - began)}; its key can be used again`);
-  else console.log('servers empty it in the background; until then its key is taken');
+  else if (wait === true) console.log(`deleted in ${duration(systemClock.now() - began)}; its key can be used again`);
+  else console.log('servers delete its content in the background; until then, its key is taken');
 }
 
 export function deleteCommand(): Command {

@@ -9,8 +9,8 @@ Markers: GeoJSON features with a Point (id, properties.name, properties.category
 (RFC 8142) of features or of objects with key, lng, lat, name and category, also in DynamoDB's JSON; or CSV with these
 columns. A position may also be WKT, GeoJSON, an object or a list, with decimal commas or degrees and minutes, under its
 usual names in several languages. The field place, a list of names, is the marker's address in a hierarchy. All other
-fields become properties. A CSV column becomes numbers or booleans if all its cells are, otherwise text; so do numbers
-that JSON would round. A row without a key gets one derived from its content. At the end, the command prints what it
+fields become properties. A CSV column contains numbers or booleans if all its cells do, otherwise text. Numbers that JSON
+would round become text. A row without a key gets one derived from its content. At the end, the command prints what it
 guessed. See docs/formats.md.
 Zones: features with Polygon, MultiPolygon, LineString or MultiLineString geometry, in the same formats except CSV. An
 import reads either markers or zones and rejects the others. If a file has both, run the command once with --zones and

@@ -84,11 +84,11 @@ function tableOutcome(state: TableState, foreign: boolean): Outcome {
   const faults = faultsOf(state);
   const found = differences(faults);
   if (foreign || faults.some(isForeign))
-    return problem(`not Cellport's: ${found}`, `nothing uses or changes it: ${NAMES}`);
+    return problem(`not Cellport's: ${found}`, `Cellport neither uses nor changes it: ${NAMES}`);
   if (!isActive(description)) return warning(`${description.TableStatus}`, 'wait until it is ACTIVE');
   if (faults.some((fault) => !isMended(fault)))
-    return problem(found, `switch the stream on, then ${RECOUNT}: without it, counts and pages stand still`);
-  if (faults.length > 0) return warning(found, 'run `cellport table create`, which switches it on');
+    return problem(found, `turn on the stream, then ${RECOUNT}: without it, counts and pages are not updated`);
+  if (faults.length > 0) return warning(found, 'run `cellport table create`, which turns it on');
   return ok(`schema, indexes, ${state.definition.request.StreamSpecification ? 'stream, ' : ''}TTL`);
 }
 
@@ -127,7 +127,7 @@ async function tryOperations({ database }: Backend, of: keyof Tables, writes: bo
 
 function countsOutcome(state: StreamState | undefined, wall: number): Outcome {
   if (state === undefined)
-    return warning('nobody has read the stream yet', 'start `cellport serve`, or the Lambda function');
+    return warning('no process has read the stream yet', 'start `cellport serve`, or the Lambda function');
   const { layout, gap, deadLetters, endAt, pages } = state;
   const format = `stored in format ${layout}, this release has ${DERIVED_FORMAT}`;
   if (layout !== DERIVED_FORMAT)
@@ -135,11 +135,11 @@ function countsOutcome(state: StreamState | undefined, wall: number): Outcome {
   if (gap !== null) return problem(`not exact since ${gap.since}: ${gap.reason}`, RECOUNT);
   if (endAt === null || wall - endAt > KEPT_MS / 2)
     return problem(
-      'nobody has read the whole stream lately',
+      'no process has read the whole stream lately',
       'start `cellport serve`: records are lost after 24 hours',
     );
   if (deadLetters > 0)
-    return warning(`without ${deadLetters} dead letters`, '`cellport dead-letters --stream` lists them');
+    return warning(`exact, except for ${deadLetters} dead letters`, '`cellport dead-letters --stream` lists them');
   if (pages === null) return warning('exact, but there are no pages of markers, so maps cost more', RECOUNT);
   return ok(`exact, ${Math.max(0, Math.round((wall - endAt) / 1_000))} s ago; format ${layout}`);
 }
@@ -232,7 +232,7 @@ export async function examine(config: Config, hint: Hint): Promise<readonly Find
     checkReach(config.http.host, config);
     const [unknown] = config.unknown;
     if (unknown === undefined) return ok(`Cellport ${ownRelease()} on Node ${process.versions.node}`);
-    return warning(`unknown: ${config.unknown.join(', ')}`, 'docs/configuration.md has those that exist');
+    return warning(`unknown: ${config.unknown.join(', ')}`, 'docs/configuration.md lists all settings');
   });
   await findings.look('packages', () => {
     const needed = packagesFor(config);
@@ -255,7 +255,7 @@ export async function examine(config: Config, hint: Hint): Promise<readonly Find
       return fault === undefined ? ok('17 or newer') : problem(fault);
     });
     if ((await runningKeeper(config.dataDir).catch(() => undefined)) === undefined) {
-      await findings.look('database', () => ok(`${config.dataDir}: not running; its tables are examined while it is`));
+      await findings.look('database', () => ok(`${config.dataDir}: not running; to check its tables, start it`));
       return findings.all;
     }
   }

@@ -106,7 +106,7 @@ test('a stream that is off, a TTL that is off and a consumer that never ran are 
   expect(unwell(fresh.findings).map(({ what, found }) => `${what}: ${found}`)).toEqual([
     'table silent: TTL attribute must be ttl; found none',
     'table silent-derived: TTL attribute must be ttl; found none',
-    'counts: nobody has read the stream yet',
+    'counts: no process has read the stream yet',
   ]);
   const off = { TableName: 'silent', StreamSpecification: { StreamEnabled: false } };
   await client.send(new UpdateTableCommand(off));
