@@ -17,7 +17,7 @@ async function mappingOf(table: string): Promise<string | undefined> {
     mapping = await proposeMapping(session, { table });
   }).catch((error: unknown) => {
     if (error instanceof Interrupted) throw error;
-    console.error(`${endOf(error).message}\nNo mapping was written for this reason.`);
+    console.error(`${endOf(error).message}\nSo no mapping is written yet.`);
   });
   return mapping;
 }

@@ -208,8 +208,8 @@ test('on a terminal, three questions are asked, each until its answer is allowed
   let output = '';
   const answers: readonly (readonly [RegExp, string])[] = [
     [/Which DynamoDB table/, ''],
-    [/In which region/, 'Mars'],
-    [/the answer must be a region such as eu-central-1.*got "Mars"[\s\S]*In which region/, 'eu-west-1'],
+    [/Where is DynamoDB/, 'Mars'],
+    [/the answer must be a region such as eu-central-1.*got "Mars"[\s\S]*Where is DynamoDB/, 'eu-west-1'],
     [/On which port/, '4001'],
   ];
   let next = 0;
