@@ -64,7 +64,7 @@ function sameSource(found: Collection, wanted: CollectionSource): SourceCollecti
   const { key } = found;
   if (!hasSource(found)) throw new CellportError('CONFLICT', `collection ${key} has markers of its own`, { key });
   if (isDeepStrictEqual({ ...found.source, ...wanted }, found.source)) return found;
-  const message = `collection ${key} follows ${found.source.table} with another mapping or other options: see \`cellport source change\``;
+  const message = `collection ${key} follows ${found.source.table} with another mapping, or with other options: see \`cellport source change\``;
   throw new CellportError('CONFLICT', message, { key });
 }
 
