@@ -9,11 +9,8 @@ import type { ChangeOptions, SourceOptions } from './source/create.js';
 /** What three of the commands do, which is loaded when one runs. */
 const create = () => import('./source/create.js');
 
-export function sourceCommand(): Command {
-  const command = new Command('source').description(
-    'Show a table of yours on a map: Cellport follows it, and never writes to it. See docs/sources.md',
-  );
-  const subcommand = subcommands(command);
+/** Adds what is done before there is a source. */
+function addTrials(subcommand: ReturnType<typeof subcommands>): void {
   subcommand('propose', 'Look at up to 500 items of a table, and print a mapping for those that have a position')
     .requiredOption('--table <name>', 'the table')
     .option('--kind <name>', 'kind of items to map (default: the most common)')
@@ -36,6 +33,14 @@ export function sourceCommand(): Command {
     .action((file: string, options: CheckOptions) =>
       withDatabase(async (session) => (await import('./source/check.js')).checkMapping(session, file, options)),
     );
+}
+
+export function sourceCommand(): Command {
+  const command = new Command('source').description(
+    'Show a table of yours on a map: Cellport follows it, and never writes to it. See docs/sources.md',
+  );
+  const subcommand = subcommands(command);
+  addTrials(subcommand);
   subcommand('create', 'Create a collection that follows a table, and fill it; run it again if it was interrupted')
     .argument('<key>', 'key of the new collection')
     .argument('<file>', 'the mapping')
@@ -60,7 +65,7 @@ export function sourceCommand(): Command {
     .argument('<key>', 'key of the collection')
     .argument('<file>', 'the new mapping')
     .option('--every <interval>', 'as for `source create`', interval)
-    .option('--no-every', 'follow the table again')
+    .option('--no-every', 'follow the stream instead of reading the whole table')
     .option('--max-rcu <n>', 'as for `source create`', wholeNumber(1, 1_000_000))
     .action((key: string, file: string, options: ChangeOptions) =>
       changing({ what: 'source change', collection: key }, async (session) =>
