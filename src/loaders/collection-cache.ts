@@ -41,8 +41,10 @@ export class CollectionCache {
   /** Adds a collection as this server has just written it, or as of a read that began at a time of `now`. */
   set(key: string, collection: Collection | null, began?: number): void {
     const at = began ?? this.now();
-    // It may have been written, or read again, since a read began.
-    const isOld = began !== undefined && (this.#kept.get(key)?.at ?? -Infinity) >= began;
+    const known = this.#kept.get(key);
+    // It may have been written, or read again, since a read began; and of two writes, the later one may be told first.
+    const isNewer = (known?.collection?.version ?? 0) > (collection?.version ?? Infinity);
+    const isOld = began === undefined ? isNewer : known !== undefined && known.at >= began;
     if (!isOld) this.#kept.set(key, { collection, at }, { start: at });
   }
 }

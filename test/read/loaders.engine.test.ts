@@ -101,8 +101,10 @@ describe('entities', () => {
     now += 200;
     expect(cache.get('parks')).toBeUndefined();
 
-    const renamed = { ...parks, name: 'New' };
+    const renamed = { ...parks, name: 'New', version: 3 };
     expect(await get('parks', () => loader().wrote('parks', renamed))).toEqual(parks);
+    expect(await loader().get('parks')).toEqual(renamed);
+    loader().wrote('parks', { ...parks, name: 'Between', version: 2 });
     expect(await loader().get('parks')).toEqual(renamed);
     expect(await get('gone', () => loader().wrote('gone', null))).toEqual(gone);
     expect(await loader().get('gone')).toBeNull();
