@@ -9,7 +9,7 @@ import { quickly } from '../support/quickly.js';
 import { recordCalls } from '../support/record-calls.js';
 import { inTurn } from '../support/rounds.js';
 import { testCollection, testDatabase } from '../support/test-database.js';
-import { startServer } from './live-server.js';
+import { CAUGHT_UP, startServer } from './live-server.js';
 import { startWhole } from './whole-server.js';
 
 const turn = inTurn(2);
@@ -199,8 +199,9 @@ test('an If-None-Match of 1 MB is refused, and the server goes on', async () => 
 });
 
 test('while nothing changes, a tile is read once, also by who has no ETag of it', async () => {
-  // It reads markers from the index, for which it has no cache.
-  const other = await startServer(db);
+  // It reads markers from the index, for which it has no cache: it does not know how far its pages are.
+  const status = { ...CAUGHT_UP, pages: { generation: '1' } };
+  const other = await startServer(db, { status: () => status });
   const calls = recordCalls(db);
   const read = () =>
     calls.commands.filter(({ name, input }) => name === 'Query' && JSON.stringify(input).includes('geo'));
