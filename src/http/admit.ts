@@ -28,15 +28,15 @@ const MOST_NETWORKS = 20_000;
 
 type Request = Pick<IncomingMessage, 'socket' | 'headers'>;
 
-/** Counts one more of a network; returns their number, and the function that removes it, to be called once. */
-function add(open: Map<string, number>, network: string): readonly [count: number, remove: () => void] {
+/** Counts one more of a network, or so many; returns their number, and the function that removes them, to be called once. */
+function add(open: Map<string, number>, network: string, more = 1): readonly [count: number, remove: () => void] {
   const change = (by: number) => {
     const count = (open.get(network) ?? 0) + by;
     if (count === 0) open.delete(network);
     else open.set(network, count);
     return count;
   };
-  return [change(1), () => void change(-1)];
+  return [change(more), () => void change(-more)];
 }
 
 export type ClientLimits = ReturnType<typeof createClientLimits>;
@@ -115,6 +115,8 @@ export function limitClients(server: FastifyInstance, clients: ClientLimits): vo
 /** Refusing a text this small would cost as much as reading and parsing it. */
 export const SMALL_BYTES = 16 * 1024;
 export const RETRY_AFTER_S = 1;
+/** The part of the memory for bodies that one client may take: one that sends slowly would keep others from theirs. */
+const SHARE = 1 / 4;
 export const OVERLOADED = new CellportError('UNAVAILABLE', 'the server is overloaded; retry later', {
   retryAfterMs: 1_000 * RETRY_AFTER_S,
 });
@@ -177,7 +179,10 @@ export function admitRequests(
   log: Log,
 ): Admit {
   const parse = keepBodies(server, limits);
+  const mostBytes = FEW * limits.maxBodyBytes;
   let heldBytes = 0;
+  /** The same of each client. */
+  const held = new Map<string, number>();
 
   function refuse(reply: FastifyReply) {
     log.warn({}, OVERLOADED.message);
@@ -188,12 +193,20 @@ export function admitRequests(
   server.addHook('onRequest', async (request, reply) => {
     const bytes = announcedBytes(request, limits);
     if (bytes <= SMALL_BYTES) return undefined;
-    // Closing the connection discards the body.
-    if (heldBytes + bytes > FEW * limits.maxBodyBytes) return refuse(reply.header('connection', 'close'));
+    const address = clients.addressOf(request.raw);
+    const isExempt = address === '' || isLoopback(address);
+    const [own, release] = add(held, networkOf(address), bytes);
     heldBytes += bytes;
-    reply.raw.once('close', () => {
+    const leave = () => {
       heldBytes -= bytes;
-    });
+      release();
+    };
+    if (heldBytes > mostBytes || (!isExempt && own > SHARE * mostBytes)) {
+      leave();
+      // Closing the connection discards the body.
+      return refuse(reply.header('connection', 'close'));
+    }
+    reply.raw.once('close', leave);
     return undefined;
   });
 

@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 /** A server whose queries are not answered until `goOn` is called. */
-async function startHeld(limits: Partial<Limits> = {}) {
+async function startHeld(limits: Partial<Limits> = {}, options: { readonly trustedProxies?: number } = {}) {
   const held = newDatabase('readable', { tables: db.tables });
   const recording = recordCalls(held);
   const wait = new Promise<void>((resolve) => {
@@ -52,7 +52,7 @@ async function startHeld(limits: Partial<Limits> = {}) {
   });
   const hub = new LiveHub({ keys: db.keys, log: silentLog, clock: db.clock });
   hub.connected();
-  server = await startServer(held, { live: hub, limits: { deadlineMs: 120_000, ...limits } });
+  server = await startServer(held, { live: hub, limits: { deadlineMs: 120_000, ...limits }, ...options });
   const gone = new AbortController();
   const asked: Promise<number>[] = [];
   const ask = async () => (await postQuery(server.url, QUERY, { signal: gone.signal })).status;
@@ -211,6 +211,25 @@ test('bodies that have not arrived, or wait, take a limited amount of memory; sm
   expect((await server.post('"mutation"')).status).toBe(400);
   first.destroy();
   await until(async () => (await server.post(' '.repeat(19_000))).status === 400);
+});
+
+test('a client that sends slowly takes a part of the memory for bodies, and leaves others theirs', async () => {
+  await startHeld({ maxBodyBytes: 20_000 }, { trustedProxies: 1 });
+  const { port } = new URL(server.url);
+  const head = 'POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n';
+  let refused = 0;
+  for (let count = 0; count < FEW; count += 1) {
+    const socket = connect(Number(port), '127.0.0.1');
+    sockets.push(socket);
+    socket.on('data', (data: Buffer) => (refused += Number(data.toString().startsWith('HTTP/1.1 503'))));
+    await once(socket, 'connect');
+    socket.write(`${head}x-forwarded-for: 192.0.2.1\r\ncontent-length: 20000\r\n\r\n`);
+  }
+  await until(() => refused >= (3 / 4) * FEW);
+  expect(refused).toBe((3 / 4) * FEW);
+  const large = ' '.repeat(19_000);
+  expect((await server.post(large, { 'x-forwarded-for': '192.0.2.1' })).status).toBe(503);
+  expect((await server.post(large, { 'x-forwarded-for': '192.0.2.2' })).status).toBe(400);
 });
 
 test('sockets that never say hello do not add up', async () => {
