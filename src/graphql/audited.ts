@@ -51,7 +51,7 @@ export function changesIn(execution: Execution, result: Result): AuditedChange[]
     const isOfAll = data === undefined && outcomes.size === 0;
     const error = errors.find(({ path }) => isOfAll || path?.[0] === answerKey(field));
     const code = error?.extensions?.['code'];
-    return typeof code === 'string' ? code : 'NOT_EXECUTED';
+    return isText(code) ? code : 'NOT_EXECUTED';
   };
   let left = MOST_KEYS_IN_ALL;
   const asked = fields.filter(({ name }) => !name.value.startsWith('__'));
@@ -59,16 +59,13 @@ export function changesIn(execution: Execution, result: Result): AuditedChange[]
     const { collection, keys } = subjectOf(field, variables);
     const { code, failures } = outcomes.get(answerKey(field)) ?? { code: refusalOf(field), failures: [] };
     const failed = new Map(failures.map((failure) => [failure.index, failure.code]));
-    const items = keys.length === 0 ? [undefined] : keys;
-    const each = items.map((key, index) => ({ key, outcome: failed.get(index) ?? code }));
-    return Array.from(
-      groupBy(each, ({ outcome }) => outcome),
-      ([outcome, some]) => {
-        const named = some.flatMap(({ key }) => (isText(key) ? key : []));
-        const shown = named.slice(0, Math.min(left, MOST_KEYS)).map(cut);
-        left -= shown.length;
-        return { what: field.name.value, collection, keys: shown, more: named.length - shown.length, outcome };
-      },
-    );
+    const each = (keys.length === 0 ? [undefined] : keys).entries();
+    const parts = groupBy([...each], ([index]) => failed.get(index) ?? code);
+    return Array.from(parts, ([outcome, some]) => {
+      const named = some.flatMap(([, key]) => (isText(key) ? key : []));
+      const shown = named.slice(0, Math.min(left, MOST_KEYS)).map(cut);
+      left -= shown.length;
+      return { what: field.name.value, collection, keys: shown, more: named.length - shown.length, outcome };
+    });
   });
 }
