@@ -30,6 +30,9 @@ export default defineConfig(({ mode }) => ({
     target: 'node22',
     minify: true,
     reportCompressedSize: false,
-    rolldownOptions: { output: { entryFileNames: `${mode}.mjs`, codeSplitting: false } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      output: { entryFileNames: `${mode}.mjs`, codeSplitting: false },
+    },
   },
 }));

@@ -209,5 +209,5 @@ function writeFault({ failingWrites }: Partial<Status> = {}): string | undefined
 }
 
 function readinessOf({ owner, behindMs, countsExact, gap = null, deadLetters = 0 }: Status): StreamReadiness {
-  return { owner, behindMs: behindMs ?? null, countsExact, gap, deadLetters };
+  return { owner, behindMs: behindMs === undefined ? null : Math.round(behindMs), countsExact, gap, deadLetters };
 }

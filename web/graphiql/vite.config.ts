@@ -18,6 +18,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 10_000,
     reportCompressedSize: false,
     rolldownOptions: {
+      checks: { pluginTimings: false },
       onLog(level, log, handle) {
         // "use client" of a dependency means nothing to a page that is only ever a client.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);

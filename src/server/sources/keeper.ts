@@ -45,7 +45,8 @@ export class SourceKeeper {
   list(): SourceReadiness[] {
     return Array.from(this.#followed.values(), (followed) => {
       const { key, source } = followed.collection;
-      const { owner, behindMs = null, countsExact } = followed.status();
+      const { owner, behindMs: behind, countsExact } = followed.status();
+      const behindMs = behind === undefined ? null : Math.round(behind);
       return { collection: key, table: source.table, owner, behindMs, countsExact, failure: followed.failure() };
     });
   }
