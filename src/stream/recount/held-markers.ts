@@ -35,6 +35,7 @@ interface Text {
 
 /** Areas are sorted one by one, so that no step keeps a server busy for long. */
 const AREA_LENGTH = 3;
+const READ_AT_A_TIME = 1_000;
 
 function addTo(areas: Areas, { scope, area, text }: Text): void {
   const ofScope = areas.get(scope) ?? new Map<string, string[]>();
@@ -101,11 +102,14 @@ export class HeldMarkers {
         .sort();
       let markers: HeldMarker[] = [];
       for (const [index, area] of areas.entries()) {
-        const found = [...markersOf(scanned.get(area))].filter(
-          ({ entry }) => !this.isOverridden(scope, entry.marker.key),
-        );
+        const all = [...markersOf(overriding.get(area))];
+        let read = 0;
+        for (const marker of markersOf(scanned.get(area))) {
+          if (!this.isOverridden(scope, marker.entry.marker.key)) all.push(marker);
+          // All markers may be in one town.
+          if ((read += 1) % READ_AT_A_TIME === 0) await setImmediate();
+        }
         if (wanted === undefined) scanned.delete(area);
-        const all = [...found, ...markersOf(overriding.get(area))];
         all.sort((a, b) => compareBytes(a.entry.position, b.entry.position));
         for (const marker of all) markers.push(marker);
         await setImmediate();

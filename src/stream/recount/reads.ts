@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 
 import type { Key, Keyspace } from '../../keys/keyspace.js';
 import { placeParent } from '../../model/cell.js';
@@ -11,7 +12,7 @@ import { plainEntries } from '../../store/page/page-data.js';
 import { putDirectoryPart, queryPages, UnknownPageFormat } from '../../store/page/pages.js';
 import { replacePages } from '../../store/page/replace-pages.js';
 import { deleteInBulk } from '../../store/request/batches.js';
-import { merged } from '../../store/request/pacing.js';
+import { chunks, merged } from '../../store/request/pacing.js';
 import { send, type Operations } from '../../store/request/send.js';
 import { hasSource } from '../../store/source/source-mapping.js';
 import { listMonths, monthTable } from '../../store/table/month-tables.js';
@@ -22,12 +23,14 @@ import type { RecountPort } from './scan.js';
 
 /** Number of segments of a table scanned in parallel. */
 const SEGMENTS = 4;
+/** A response may have ten thousand, and what is made of each takes a while, in which a server answers nobody. */
+const ITEMS_IN_A_STEP = 100;
 /** Whoever reads may stop then. */
 const YIELDS_EVERY_MS = 500;
 /** The fence is of no use once its record has been read. */
 const FENCE_LIVES_S = 3_600;
 
-/** Responses of a whole table in wire format: all segments at once, each as it arrives; at most so many read units a second. */
+/** The items of a whole table in wire format, some at a time: all segments at once, as they arrive; at most so many read units a second. */
 export function scan(
   database: Database,
   table: string,
@@ -51,7 +54,10 @@ export function scan(
         ...(after === undefined ? {} : { ExclusiveStartKey: after }),
       };
       const page: Operations['wireScan']['output'] = await send(call, 'wireScan', request);
-      yield page.Items ?? [];
+      for (const some of chunks(page.Items ?? [], ITEMS_IN_A_STEP)) {
+        yield some;
+        await setImmediate();
+      }
       const early = () => (call.meter.readUnits / maxRcu) * 1_000 - (clock.now() - began);
       while (early() > 0) {
         await clock.sleep(Math.min(early(), YIELDS_EVERY_MS));

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import type { MarkerDay } from '../../keys/derived-keyspace.js';
 import type { Keyspace } from '../../keys/keyspace.js';
 import type { BlockDelta, BlockName } from '../../store/cell/blocks.js';
@@ -14,6 +16,9 @@ import type { Contest } from './contest.js';
 import type { RecountDays, RecountedDays } from './days.js';
 import type { HeldMarkers, HeldPartition } from './held-markers.js';
 import type { CheckedPages, PageItem, PartitionEntries, RecountPages } from './pages.js';
+
+/** A server answers requests in between. */
+const COUNTED_AT_A_TIME = 1_000;
 
 /** What there is in the derived table. */
 export interface DerivedItems {
@@ -129,7 +134,8 @@ export function counting(held: AsyncIterable<HeldPartition>, onCounted: (blocks:
     const shared = new CellFold();
     for await (const { scope, partition, markers: some } of held) {
       const own = new CellFold();
-      for (const { entry, place, bytes } of some) {
+      for (const [index, { entry, place, bytes }] of some.entries()) {
+        if (index % COUNTED_AT_A_TIME === 0) await setImmediate();
         const { lng, lat } = entry.marker.position;
         const contribution = contributionAt(lng, lat, place, bytes);
         own.add(scope, { ...contribution, place: [] }, 1);
