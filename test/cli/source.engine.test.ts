@@ -106,6 +106,13 @@ test('what is wrong is named: the table, the file, the field, the kind, and esca
   expect((await cli('source', 'check', raw, '--sample', '100')).output).not.toContain('\u001b');
 });
 
+test('what a mapping may have, a source may have: all of its properties', async () => {
+  const properties = Array.from({ length: 100 }, (_, index) => `p${index}`);
+  const mapping = { table: shops, key: '{PK}', position: { lng: 'at.lon', lat: 'at.lat' }, properties };
+  const file = await mappingFile('many', JSON.stringify(mapping));
+  expect(await cli('source', 'create', 'many', file, '--every', '1h')).toMatchObject({ code: 0 });
+});
+
 test("Cellport's own tables are not followed, as it would follow its own writes", async () => {
   for (const table of Object.values(db.tables)) {
     const refusal = {

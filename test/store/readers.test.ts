@@ -28,7 +28,8 @@ function failingScans() {
   const database = memoryDatabase();
   interceptCalls(database, 'Scan', async ({ ExclusiveStartKey: after }) => {
     if (after !== undefined) throw FAILURE;
-    return { Items: [], LastEvaluatedKey: { pk: { S: 'a' }, sk: { S: 'a' } } };
+    const key = { pk: { S: 'a' }, sk: { S: 'a' } };
+    return { Items: [key], LastEvaluatedKey: key };
   });
   return openRecount(database, 'cells');
 }

@@ -1083,7 +1083,7 @@ describe.skipIf(!hasChromium)('the map page in a browser', async () => {
       const page = await load('#at=6/51.5/0&on=cities,nowhere', {}, '**/*.pbf');
       await page.locator('#base-note').getByText('Could not load all of the base map').waitFor();
       await page.locator('#bar').waitFor();
-      expect(await page.locator('#bar').textContent()).toContain('does not exist here: collection nowhere');
+      expect(await page.locator('#bar').textContent()).toContain('do not exist here: collection nowhere');
       await page.context().close();
       faults.splice(0, faults.length, ...faults.filter((each) => !each.includes('ERR_FAILED')));
     },

@@ -49,10 +49,10 @@ describe.skipIf(!hasChromium)('signing in', async () => {
 
   it('is asked for where nobody may see anything without, and says what is wrong with a key', async () => {
     await page.goto(server.url);
-    await page.getByText('there are no rules yet').waitFor();
+    await page.getByText('there are no access rules yet').waitFor();
     await setRules(db, { roles: { admin: ADMIN, editor: EDITOR } });
     await dialog().waitFor();
-    expect(await page.getByText('there are no rules yet').isVisible()).toBe(true);
+    expect(await page.getByText('there are no access rules yet').isVisible()).toBe(true);
     expect(await accessibilityFaults(page)).toEqual([]);
     await signIn(`cpk_${'x'.repeat(43)}`);
     await dialog().getByText('The API key is unknown or revoked').waitFor();

@@ -45,7 +45,7 @@ export interface CollectionInput extends WantedLayout {
 }
 
 const DEFAULT_PREFIX_LENGTH = 2;
-const MOST_MAP_PROPERTIES = 64;
+const MOST_MAP_PROPERTIES = 100;
 /** About a hundred years; without a limit, readings are kept forever. */
 const LONGEST_TTL_DAYS = 36_500;
 /** A day is summarized when it is over, and before its first reading expires. */
