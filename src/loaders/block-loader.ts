@@ -74,8 +74,8 @@ export class BlockLoader {
   }
 
   /**
-   * The non-empty blocks of a plan in one collection; undefined if the budget does not cover them. Throws UNAVAILABLE. Of each range, only the part from the
-   * first to the last missing block is read; single blocks are read together.
+   * The non-empty blocks of a plan in one collection; undefined if the budget does not cover them. Of each range, only the
+   * part from the first to the last missing block is read; single blocks are read together. Throws UNAVAILABLE.
    */
   async load(collection: Collection, { length, ranges }: BlockPlan, budget: Budget): Promise<CellBlock[] | undefined> {
     await this.#turn();
