@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+import { compiledSearchThread, compiledSource } from './test/support/compiled-source.js';
 import { KindSequencer } from './test/support/kind-sequencer.js';
-import { searchThread } from './test/support/search-thread.js';
 
 /**
  * What a test needs is in its name: `x.test.ts` neither DynamoDB Local nor a browser, `x.engine.test.ts` DynamoDB Local,
@@ -31,8 +31,10 @@ const ALL_KINDS = {
   globalSetup: ['test/support/build-pages.ts', ENGINE_SETUP, 'test/support/start-opensearch.ts'],
 };
 
+const isWhole = process.env['CELLPORT_ALL_TESTS'] === '1';
+
 export default defineConfig({
-  plugins: [await searchThread()],
+  plugins: [await (isWhole ? compiledSource() : compiledSearchThread())],
   resolve: {
     // Vite would take graphql's ES modules for our source where Node takes its CommonJS ones for everybody's: two copies,
     // and neither believes the other's types.
@@ -65,7 +67,7 @@ export default defineConfig({
       // Engines that tests start run for seconds, in which Java's optimizing compiler costs more than it saves.
       JDK_JAVA_OPTIONS: process.env['JDK_JAVA_OPTIONS'] ?? '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
     },
-    projects: [MEMORY, ...(process.env['CELLPORT_ALL_TESTS'] === '1' ? [ALL_KINDS] : KINDS)].map((test) => ({
+    projects: [MEMORY, ...(isWhole ? [ALL_KINDS] : KINDS)].map((test) => ({
       extends: true,
       test,
     })),

@@ -21,7 +21,8 @@ const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
 const say = (line: string) => console.error(line);
 
-const compiled = await compile();
+const compiled = mkdtempSync(join(tmpdir(), 'cellport-chaos-'));
+await compile(compiled);
 const built = mkdtempSync(join(tmpdir(), 'cellport-porcupine-'));
 try {
   say(`seed ${seed}`);

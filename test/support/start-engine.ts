@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
 
 import { startEngine, type Engine } from '../../src/engine/start.js';
-import { compile } from './compile.js';
+import { COMPILED } from './compiled-source.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,36 +12,25 @@ declare module 'vitest' {
   }
 }
 
-interface Shared {
-  readonly engine: Engine;
-  readonly compiled: string;
-}
-
-async function start(): Promise<Shared> {
-  const [engine, compiled] = await Promise.all([startEngine({ dataDir: null }), compile()]);
-  return { engine, compiled };
-}
-
 // Vitest loads this file once per project, so shared state is kept in a global.
-const run = globalThis as { cellportShared?: Promise<Shared>; cellportProjects?: number };
+const run = globalThis as { cellportEngine?: Promise<Engine>; cellportProjects?: number };
 
-/** One DynamoDB Local and one compilation for all projects of a run. */
-export function startShared(): Promise<Shared> {
-  run.cellportShared ??= start();
-  return run.cellportShared;
+/** One DynamoDB Local for all projects of a run. */
+export function startShared(): Promise<Engine> {
+  run.cellportEngine ??= startEngine({ dataDir: null });
+  return run.cellportEngine;
 }
 
 /** Provides what all projects of a run share; cleans up after the last of them. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   run.cellportProjects = (run.cellportProjects ?? 0) + 1;
-  const { engine, compiled } = await startShared();
+  const engine = await startShared();
   project.provide('engine', { endpoint: engine.endpoint, region: engine.region });
-  project.provide('compiled', compiled);
+  project.provide('compiled', COMPILED);
   return async () => {
     run.cellportProjects = (run.cellportProjects ?? 1) - 1;
     if (run.cellportProjects > 0) return;
-    delete run.cellportShared;
+    delete run.cellportEngine;
     await engine.close();
-    await rm(compiled, { recursive: true });
   };
 }
