@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -57,4 +57,20 @@ test('a file of areas and lines is detected as zones, and --no-zones imports its
   await writeFile(none, `${JSON.stringify(features[2])}\n`);
   const refused = await outcome('import', none, '--collection', 'mixed', '--zones');
   expect(refused).toMatchObject({ code: 2, output: expect.stringContaining('no row of') });
+});
+
+test('a sweep that would delete more than half of the objects deletes none without --yes', async () => {
+  const objects = join(folder, 'swept');
+  const lost = join(objects, database.tables.entities, 'zones/lost');
+  await mkdir(lost, { recursive: true });
+  const long = new Date(Date.now() - 7_200_000);
+  for (const name of ['a.json.gz', 'b.json.gz']) {
+    await writeFile(join(lost, name), 'x');
+    await utimes(join(lost, name), long, long);
+  }
+  const swept = (...args: string[]) => runCliHere(['sweep', ...args], { ...settings(), CELLPORT_OBJECTS: objects });
+  expect(await swept()).toMatchObject({ code: 2, output: expect.stringContaining('2 of 2 objects') });
+  expect(await readdir(lost)).toEqual(['a.json.gz', 'b.json.gz']);
+  expect(await swept('--yes')).toMatchObject({ code: 0, output: expect.stringContaining('2 removed') });
+  expect(await readdir(lost).catch(() => [])).toEqual([]);
 });

@@ -128,7 +128,7 @@ describe.each(STORES)('zones whose geometry is stored in %s', async (_, open) =>
     await objects.put(orphan, Buffer.from('x'));
     expect(await sweepObjects(newCall(db), objects, new Date(Date.now() + 60_000))).toEqual({
       objects: kept.length + 1,
-      removed: 1,
+      orphans: 1,
     });
     expect((await names()).toSorted()).toEqual(kept.toSorted());
     expect((await read('swept')).zone.geometry).toEqual(star(4, 90));

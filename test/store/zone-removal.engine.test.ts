@@ -55,7 +55,7 @@ test('a sweep removes the old objects of this table that no zone refers to, and 
   const database = newDatabase('readable', { tables: db.tables });
   const calls = recordCalls(database);
   const before = new Date(Date.now() - 3_600_000);
-  expect(await sweepObjects(newCall(database), objects, before)).toEqual({ objects: 4, removed: 2 });
+  expect(await sweepObjects(newCall(database), objects, before)).toEqual({ objects: 4, orphans: 2 });
   expect(await names()).toEqual(
     [
       used,
@@ -67,7 +67,7 @@ test('a sweep removes the old objects of this table that no zone refers to, and 
     ].sort(),
   );
   expect(calls.commands.map(({ name }) => name)).toEqual(['Query', 'Query']);
-  expect(await sweepObjects(newCall(database), objects, before)).toEqual({ objects: 2, removed: 0 });
+  expect(await sweepObjects(newCall(database), objects, before)).toEqual({ objects: 2, orphans: 0 });
   database.client.destroy();
 });
 

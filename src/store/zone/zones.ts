@@ -208,20 +208,21 @@ async function objectsIn(call: Call, scope: string): Promise<Set<string>> {
   return names;
 }
 
-/** The result of a sweep: the number of this table's objects checked, and the number removed. */
+/** The result of a sweep: the number of this table's objects checked, and the number of those that no zone refers to. */
 interface Swept {
   readonly objects: number;
-  readonly removed: number;
+  readonly orphans: number;
 }
 
 /**
  * Removes this table's objects that no zone refers to and that are older than `before`, which must be longer ago than
  * any request lasts, because a request may be about to write the item for its object. Items are read after the objects
- * are listed, by Query, one collection after the other. Objects left by interrupted puts are also removed.
+ * are listed, by Query, one collection after the other. Objects left by interrupted puts are also removed. With
+ * `isTrial`, removes nothing.
  */
-export async function sweepObjects(call: Call, objects: ObjectStore, before: Date): Promise<Swept> {
+export async function sweepObjects(call: Call, objects: ObjectStore, before: Date, isTrial = false): Promise<Swept> {
   let looked = 0;
-  let removed = 0;
+  let orphans = 0;
   let byScope = new Map<string, string[]>();
   let collected = 0;
   const compare = async () => {
@@ -229,8 +230,8 @@ export async function sweepObjects(call: Call, objects: ObjectStore, before: Dat
       const used = await objectsIn(call, scope);
       for (const name of names) {
         if (used.has(name)) continue;
-        await objects.remove(name);
-        removed += 1;
+        if (!isTrial) await objects.remove(name);
+        orphans += 1;
       }
     }
     byScope = new Map();
@@ -241,7 +242,7 @@ export async function sweepObjects(call: Call, objects: ObjectStore, before: Dat
     const scope = scopeOfObject(call.db.tables, name);
     if (scope !== undefined) looked += 1;
     if (modifiedAt >= before) continue;
-    if (HALF_WRITTEN.test(name)) await objects.remove(name);
+    if (HALF_WRITTEN.test(name) && !isTrial) await objects.remove(name);
     if (scope === undefined) continue;
     const names = byScope.get(scope) ?? [];
     byScope.set(scope, names);
@@ -250,5 +251,5 @@ export async function sweepObjects(call: Call, objects: ObjectStore, before: Dat
     if (collected >= OBJECTS_AT_A_TIME) await compare();
   }
   await compare();
-  return { objects: looked, removed };
+  return { objects: looked, orphans };
 }
