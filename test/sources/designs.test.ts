@@ -168,6 +168,58 @@ const DESIGNS: Readonly<Record<string, Design>> = {
     others: 2 * WORLD.length,
     note: /^Several have the same deviceId\. If they are readings/,
   },
+  'orders of tenants, by day': {
+    key: KEYS,
+    items: WORLD.map(({ lng, lat }, i) => ({ PK: `TENANT#${i % 2}`, SK: `ORDER#2026-01-0${1 + i}#o${i}`, lng, lat })),
+    keyOf: (index) => `TENANT#${index % 2}/ORDER#2026-01-0${1 + index}#o${index}`,
+    mapping: { key: '{PK}/{SK}' },
+    note: /^Several have the same PK\. If they are readings/,
+  },
+  'orders of users, by time': {
+    key: KEYS,
+    items: WORLD.map(({ lng, lat }, i) => ({ PK: `USER#${i % 2}`, SK: `ORDER#2026-01-0${1 + i}T00:00Z`, lng, lat })),
+    keyOf: (index) => `USER#${index % 2}/ORDER#2026-01-0${1 + index}T00:00Z`,
+    note: /^Several have the same PK\. If they are readings/,
+  },
+  'earthquakes of regions, by time': {
+    key: [
+      ['region', 'S'],
+      ['time', 'N'],
+    ],
+    items: WORLD.map(({ lng, lat }, index) => ({ region: `r${index % 2}`, time: TIME + index, lng, lat })),
+    keyOf: (index) => `r${index % 2}/${TIME + index}`,
+    note: /^Several have the same region\. If they are readings/,
+  },
+  'photos by time, each with a title': {
+    key: [
+      ['album', 'S'],
+      ['takenAt', 'N'],
+    ],
+    items: WORLD.map(({ lng, lat, name }, i) => ({ album: `a${i % 2}`, takenAt: TIME + i, title: name, lng, lat })),
+    keyOf: (index) => `a${index % 2}/${TIME + index}`,
+    note: /^Several have the same album\. If they are readings/,
+  },
+  'the weather of cities, by time': {
+    key: [
+      ['city', 'S'],
+      ['time', 'N'],
+    ],
+    items: WORLD.flatMap(({ lng, lat }, i) => [0, 1].map((age) => ({ city: `c${i}`, time: TIME - age, lng, lat }))),
+    keyOf: (index) => `c${index}`,
+    mapping: { key: '{city}', newest: 'time' },
+  },
+  'readings with an ID behind their time': {
+    key: KEYS,
+    items: readings(({ lng, lat }, i, age) => ({ PK: `DEVICE#${i}`, SK: `LOC#2026-01-0${9 - age}#x${age}`, lng, lat })),
+    keyOf: (index) => `DEVICE#${index}`,
+    mapping: { key: '{PK}', newest: 'SK' },
+  },
+  'positions of users, by time': {
+    key: KEYS,
+    items: readings(({ lng, lat }, i, age) => ({ PK: `USER#${i}`, SK: `LOCATION#2026-01-0${9 - age}`, lng, lat })),
+    keyOf: (index) => `USER#${index}`,
+    mapping: { key: '{PK}', newest: 'SK' },
+  },
   'sort keys that begin with a sign': {
     key: KEYS,
     items: WORLD.flatMap(({ lng, lat }, index) => [

@@ -62,10 +62,18 @@ const VERSION = /^v(?:er(?:sion)?)?[-_#:/]?(\d+)(?!\d)/i;
 /** What moves and tells where it is. */
 const THING = /^(?:device|vehicle|tracker|sensor|asset|driver|courier|rider|truck|bus|vessel|imei|mmsi|thing)/;
 const ID = /(?:id|uuid|code|number)$/;
+/** What a sort key with the time of a reading begins with. */
+const READING = /^(?:loc|pos|read|gps|ping|po?i?nt|time|ts|track|telem|hist|meas|sample|obs|log|data|state|status)/;
+/** What holds many things, each with a time of its own. */
+const GROUP =
+  /^(?:tenant|org|customer|account|company|region|country|state$|city|area|zone|day|date|category|type|kind)/;
+/** Something behind a time, which is of no use to what has one reading at a time. */
+const BEHIND_TIME = /\d{4}-\d\d-\d\d[^#|/]*[#|/]./;
 
 const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
 /** Bytes have none: their base64 may look so. */
 const labelIn = (value: unknown) => (typeof value === 'string' && LABEL.exec(value)?.[0]) || '';
+const isThing = (item: Item | undefined, name: string) => THING.test(plainName(labelIn(item?.[name]) + name));
 const isUnique = (values: readonly unknown[]) => new Set(values).size === values.length;
 const pathOf = (name: string) => writePath([name]);
 /** A part of a template that is an attribute. */
@@ -129,6 +137,28 @@ interface Identity {
   readonly newest?: string;
   /** The sort key of the item that counts, if all of those of a marker but one are its former versions. */
   readonly current?: string | undefined;
+  /** The partition key, if what it holds is not taken for readings, although each has a time. */
+  readonly group?: readonly string[];
+}
+
+/** Whether items in one partition, each with its time as the sort key, are readings of one thing: not orders of a user. */
+function areReadings(
+  items: readonly Item[],
+  partition: string,
+  sort: string,
+  positionOf: (item: Item) => string,
+): boolean {
+  const [first] = items;
+  const apart = (valueOf: (item: Item) => unknown) =>
+    new Set(items.map((item) => JSON.stringify([textAt(item, partition), valueOf(item)]))).size;
+  const partitions = apart(() => '');
+  if (isThing(first, partition) || partitions === items.length || apart(positionOf) === partitions) return true;
+  const label = plainName(labelIn(first?.[sort]));
+  if (label !== '' && !READING.test(label)) return false;
+  if (GROUP.test(plainName(labelIn(first?.[partition]) || partition))) return false;
+  if (items.some((item) => BEHIND_TIME.test(textAt(item, sort)))) return false;
+  const name = nameOf(items);
+  return name === undefined || apart((item) => jsonOfStored(valueAt(item, name))) < items.length;
 }
 
 /** Whether the partition key is a prefix of another attribute, as of a geohash: where the item is, not which one. */
@@ -152,7 +182,8 @@ function identityOf(
   }
   const sorts = items.map((item) => textAt(item, sort));
   const areTimes = (name: string) => items.every((item) => isTime(name, item[name]));
-  if (areTimes(sort)) return { names: [partition], newest: sort };
+  if (areTimes(sort) && areReadings(items, partition, sort, positionOf)) return { names: [partition], newest: sort };
+  if (areTimes(sort)) return { names: [partition, sort], group: [partition] };
   if (areTimes(partition) && !isUnique(sorts)) return { names: [sort], newest: partition };
   const versions = sorts.map((text) => VERSION.exec(text)?.[1]);
   if (versions.every((version) => version !== undefined)) {
@@ -192,7 +223,7 @@ function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind):
   const templates = templatesOf(items, table.key);
   const draft = readMapping({ table: table.name, items: templates, each, position });
   const place = (item: Item) => JSON.stringify(readPosition(draft.position, item));
-  const { names, newest, current } = identityOf(items, table.key, templates, place);
+  const { names, newest, current, group = [] } = identityOf(items, table.key, templates, place);
   // Only one item can have entries.
   if (each !== undefined && newest !== undefined) return [];
   const own = new Set(items);
@@ -228,9 +259,8 @@ function proposalOf({ table, items: all, type }: Sample, { kind, items }: Kind):
     );
   const [markers, foreign] = [markersIn(items).size, markersIn(others).size];
   const notes = [...found.notes];
-  const isThing = (name: string) => THING.test(plainName(labelIn(items[0]?.[name]) + name));
-  const isShared = (name: string) => isThing(name) && !isUnique(items.map((item) => textAt(item, name)));
-  const thing = Object.keys(items[0] ?? {}).find(isShared);
+  const isShared = (name: string) => !isUnique(items.map((item) => textAt(item, name)));
+  const thing = [...Object.keys(items[0] ?? {}).filter((one) => isThing(items[0], one)), ...group].find(isShared);
   if (thing !== undefined && (newest ?? current) === undefined)
     notes.push(`Several have the same ${thing}. If they are readings, make it the key, and their time newest.`);
   for (const { path, asked, holds } of compiled.where.slice(where.length)) {
