@@ -102,6 +102,9 @@ test('what is wrong is named: the table, the file, the field, the kind, and esca
   );
   expect(await check({ key: '{SK}' })).toContain('these have 1 different keys: of several with the same key, one is');
   expect(await check({ ttl: 'at.lon' })).toMatch(/expired, .*: at.lon must be a time to come; got \d+/);
+  expect(await check({ each: 'stops' })).toMatch(
+    / 41 do not match or have expired\n  41 × no stops, e\.g\. PK "SHOP#.*: stops must be a list with an entry for each marker; got undefined/,
+  );
   const raw = await mappingFile('raw', JSON.stringify({ ...nothing, where: [], key: '{PK}/{SK}', name: 'title' }));
   expect((await cli('source', 'check', raw, '--sample', '100')).output).not.toContain('\u001b');
 });

@@ -83,6 +83,7 @@ export async function checkMapping(
   const now = database.clock.wall();
   const mapped = items.flatMap((item) => {
     const entries = entriesIn(mapping, item);
+    if (entries.length === 0) return [[item, { kind: 'other' }] as const];
     return markersOf(mapping, item, now).map((one, at) => [entries[at]?.item ?? item, one] as const);
   });
   const found = mapped.map(([, one]) => one);
