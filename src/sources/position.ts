@@ -94,7 +94,9 @@ function readPlace(place: Place, item: Item, { zero, wrap }: Mapping['position']
   const unit = ('lng' in place && place.perDegree) || 1;
   const [lng, lat] = [numberIn(east) / unit, numberIn(north) / unit];
   if (!Number.isFinite(lng)) return fault(at, LNG, east);
-  const hint = Math.abs(lat) <= 180 && Math.abs(lng) <= 90 ? ' (are longitude and latitude swapped?)' : '';
+  const isCount = 'lng' in place && unit === 1 && Number.isInteger(lat) && Math.abs(lat) >= 1e5;
+  const counted = isCount ? ', or in other units with "perDegree", such as 10000000' : '';
+  const hint = Math.abs(lat) <= 180 && Math.abs(lng) <= 90 ? ' (are longitude and latitude swapped?)' : counted;
   if (!(Math.abs(lat) <= 90)) return fault(northAt, LAT + hint, north);
   if (!wrap && Math.abs(lng) > 180)
     return fault(at, `${LNG} from -180 to 180, unless its mapping has "wrap": true`, east);

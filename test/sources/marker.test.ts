@@ -114,6 +114,11 @@ describe('a position', () => {
       position: { lng: 16.9000001, lat: 52.4 },
     });
     expect(read(perDegree, { id: 'a', lng: 1_810_000_000, lat: 0 })).toMatchObject({ reason: 'invalid position' });
+    expect(read({}, { id: 'a', lng: 169_000_001, lat: 524_000_000 })).toMatchObject({
+      message: expect.stringMatching(
+        /^lat must be .* 90, or in other units with "perDegree", .*; got 524000000$/,
+      ) as string,
+    });
   });
 
   test('beyond 180 degrees is wrapped, if the mapping says so; beyond a pole never', () => {
