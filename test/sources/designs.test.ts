@@ -61,6 +61,13 @@ const DESIGNS: Readonly<Record<string, Design>> = {
     items: of(({ lng, lat, name }) => ({ data: JSON.stringify({ name, address: { geo: { lat, lng } } }) })),
     mapping: { position: { lng: 'data.address.geo.lng', lat: 'data.address.geo.lat' }, name: 'data.name' },
   },
+  'a GeoJSON Feature with a name, as text': {
+    items: of(({ lng, lat, name }) => {
+      const geometry = { type: 'Point', coordinates: [lng, lat] };
+      return { feature: JSON.stringify({ type: 'Feature', geometry, properties: { name } }) };
+    }),
+    mapping: { position: { path: 'feature', as: 'geojson' }, name: 'feature.properties.name' },
+  },
   'entries of a list in JSON text': {
     items: of(({ lng, lat }) => ({ route: JSON.stringify({ stops: [{ lat, lng }] }) })),
     keyOf: (index) => `p${index}/0`,

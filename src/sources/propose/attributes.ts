@@ -65,8 +65,12 @@ function nameRank(path: Path, items: readonly Item[]): number {
 
 /** The path of the name of these items; undefined if none seems to be it. */
 export function nameOf(items: readonly Item[]): Path | undefined {
-  const ranked = pathsIn(items).map((path) => ({ path, rank: nameRank(path, items) }));
-  return ranked.filter(({ rank }) => rank > 0).toSorted((a, b) => b.rank - a.rank)[0]?.path;
+  const best = (depth: number) => {
+    const ranked = pathsIn(items, depth).map((path) => ({ path, rank: nameRank(path, items) }));
+    return ranked.filter(({ rank }) => rank > 0).toSorted((a, b) => b.rank - a.rank)[0]?.path;
+  };
+  // Deeper, as in a document with a Feature, only if there is none above.
+  return best(2) ?? best(3);
 }
 
 /** The attribute with the category of these items; undefined if none seems to be it. */
