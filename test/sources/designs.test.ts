@@ -215,6 +215,14 @@ const DESIGNS: Readonly<Record<string, Design>> = {
     keyOf: (index) => `c${index}`,
     mapping: { key: '{city}', newest: 'time' },
   },
+  'numbered versions': {
+    key: [
+      ['id', 'S'],
+      ['version', 'S'],
+    ],
+    items: readings(({ lng, lat }, i, age) => ({ id: `p${i}`, version: String(11 - age), lng, lat })),
+    mapping: { key: '{id}', newest: 'version' },
+  },
   'readings with an ID behind their time': {
     key: KEYS,
     items: readings(({ lng, lat }, i, age) => ({ PK: `DEVICE#${i}`, SK: `LOC#2026-01-0${9 - age}#x${age}`, lng, lat })),

@@ -7,6 +7,7 @@ import { itemParts, markersOf } from '../marker.js';
 import { readPosition } from '../position.js';
 import { categoryOf, isTime, nameOf, pathsIn, testsOf, timesOf, ttlOf } from './attributes.js';
 import { proposePosition, type ProposedPosition } from './position.js';
+import { areVersions, BEHIND_TIME } from './sort-keys.js';
 
 const DEEPEST = 3;
 
@@ -67,8 +68,6 @@ const READING = /^(?:loc|pos|read|gps|ping|po?i?nt|time|ts|track|telem|hist|meas
 /** What holds many things, each with a time of its own. */
 const GROUP =
   /^(?:tenant|org|customer|account|company|region|country|state$|city|area|zone|day|date|category|type|kind)/;
-/** Something behind a time, which is of no use to what has one reading at a time. */
-const BEHIND_TIME = /\d{4}-\d\d-\d\d[^#|/]*[#|/]./;
 
 const textAt = (item: Item, name: string): string => keyText(item[name]) ?? '';
 /** Bytes have none: their base64 may look so. */
@@ -182,6 +181,7 @@ function identityOf(
   }
   const sorts = items.map((item) => textAt(item, sort));
   const areTimes = (name: string) => items.every((item) => isTime(name, item[name]));
+  if (areVersions(sort, sorts)) return { names: [partition], newest: sort };
   if (areTimes(sort) && areReadings(items, partition, sort, positionOf)) return { names: [partition], newest: sort };
   if (areTimes(sort)) return { names: [partition, sort], group: [partition] };
   if (areTimes(partition) && !isUnique(sorts)) return { names: [sort], newest: partition };
