@@ -432,6 +432,31 @@ describe('GeoJSON', () => {
     for (const empty of [JSON.stringify(collection()), '[]', '[ ]\n'])
       expect(await rowsOf('geojson', empty)).toEqual([]);
   });
+
+  it('knows all forms of a crs, also of a feature or its geometry', async () => {
+    const link = (href: string) => ({ type: 'link', properties: { href } });
+    const number = (code: number) => ({ type: 'EPSG', properties: { code } });
+    const { geometry, ...rest } = feature('a') as { geometry: object };
+    for (const [crs, isWgs84] of [
+      [link('http://spatialreference.org/ref/epsg/26912/'), false],
+      [link('http://www.opengis.net/def/crs/EPSG/0/4326'), true],
+      [link('http://www.opengis.net/def/crs/OGC/1.3/CRS84'), true],
+      [number(3857), false],
+      [number(4326), true],
+    ] as const) {
+      const whole = rowsOf('geojson', JSON.stringify({ ...collection(feature('a')), crs }));
+      if (isWgs84) expect(markersOf(await whole)).toHaveLength(1);
+      else await expect(whole).rejects.toThrow(/WGS 84/);
+      for (const own of [
+        { ...feature('a'), crs },
+        { ...rest, geometry: { ...geometry, crs } },
+      ]) {
+        const rows = await rowsOf('geojson', JSON.stringify(collection(own)));
+        if (isWgs84) expect(markersOf(rows)).toHaveLength(1);
+        else expect(rows).toMatchObject([{ content: { reason: expect.stringContaining('WGS 84') as string } }]);
+      }
+    }
+  });
 });
 
 describe('NDJSON', () => {

@@ -1,5 +1,6 @@
 import type { Properties } from '../../model/marker.js';
 import { withKey, type Keyed } from './content-key.js';
+import { checkCrs } from './crs.js';
 import { itemIn } from './dynamodb-json.js';
 import {
   findFields,
@@ -124,6 +125,7 @@ function positionAmong(fields: RowFields, options: ReadOptions, reason?: string)
  * come from there, and all properties stay. Without a geometry, properties may have the position. Throws InvalidRow.
  */
 function markerOfFeature(feature: RowFields, options: ReadOptions): MarkerRow {
+  checkCrs(feature);
   const { geometry } = feature;
   const all = propertiesOfFeature(feature);
   const position = isFields(geometry)

@@ -2,6 +2,7 @@ import { wrapLng } from '../../geo/bounds.js';
 import { COORDINATE_WORDS, plainName } from '../../geo/coordinate-names.js';
 import { decimalIn, pointCoordinates, singleGeometry, wktPoint } from '../../geo/point-formats.js';
 import { jsonIn } from '../../model/exact-json.js';
+import { checkCrs } from './crs.js';
 import { InvalidRow, isFields, typeOf, without, type ReadOptions, type RowFields } from './fields.js';
 
 /** The fields with a position: one per coordinate, or one for both. */
@@ -196,15 +197,14 @@ function pairIn(text: string, field: string): FoundPosition | undefined {
 
 /** The position of a Point, or of a collection of one point, as QGIS writes it. Throws InvalidRow. */
 export function positionOfGeometry(geometry: RowFields): FoundPosition {
+  checkCrs(geometry);
   const single = singleGeometry(geometry);
   const point = pointCoordinates(single);
   if (point === undefined) {
     const name = typeOf(single);
     const skipped = name.endsWith('Polygon') ? 'area' : name.endsWith('LineString') ? 'line' : undefined;
     const advice =
-      skipped === undefined
-        ? 'split it into a feature for each point, e.g. by the command in docs/formats.md'
-        : 'pass --zones to import areas and lines';
+      skipped === undefined ? 'split it into a feature for each point' : 'pass --zones to import areas and lines';
     throw new InvalidRow(`geometry is ${name}, but a marker needs a Point; ${advice}`, skipped);
   }
   const { coordinates } = point;

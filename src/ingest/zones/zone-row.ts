@@ -6,6 +6,7 @@ import { fileSize, openFile, type FileSource } from '../read/file-source.js';
 import { jsonReader } from '../read/json-reader.js';
 import { isInvalid, type RowReader } from '../read/row.js';
 import { withKey, type Keyed } from '../rows/content-key.js';
+import { checkCrs } from '../rows/crs.js';
 import {
   findParts,
   InvalidRow,
@@ -42,6 +43,7 @@ function zoneOfFeature(feature: unknown, options: ReadOptions): ZoneRow {
   if (!isFields(feature) || feature['type'] !== 'Feature') throw new InvalidRow('not a GeoJSON Feature');
   const { geometry, [OWN_MEMBER]: own } = feature;
   if (!isFields(geometry)) throw new InvalidRow('the feature has no geometry');
+  for (const object of [feature, geometry]) checkCrs(object);
   const { type } = geometry;
   if (!isZoneType(type)) {
     const advice = type === 'Point' ? '; pass --no-zones to import points as markers' : '';
